@@ -1,14 +1,14 @@
-"""How often does an A/A check find a difference where there is none?
+"""Measure how often an A/A check finds a difference where there is none.
 
     python bench/aa_bench.py SERIES.json [SERIES.json …]
     python bench/aa_bench.py --measure SERIES.json [--jdk JDK] [--executor EXECUTOR] [--blocks N] [--rounds N]
 
-Every three blocks of a series count as a run, as `quick` has three. In each run every two arms of the same executor are
-compared as on a run's page, and the 95 % interval of their ratio of requests per second should contain 1.
+Every three blocks of a series count as a run, since `quick` has three. In each run, every two arms of the same executor
+are compared as on a run's page, and the 95 % interval of their ratio of requests per second should contain 1.
 
 `--measure` lets four arms of one executor take turns, which makes six pairs for the price of four servers. Pairs with
-an arm in common say partly the same, so pairs without one are counted by themselves, too: those of the first with the
-second arm by name, and of the third with the fourth. Whether 95 in 100 contain 1 is judged by these alone.
+an arm in common are partly redundant, so pairs without one are also counted separately: the first arm by name with the
+second, and the third with the fourth. Whether 95 in 100 contain 1 is judged by these alone.
 
 Exit status: 0 the share that contains 1 may be 95 % (exact binomial interval of 95 %); 1 it is lower; 2 an error.
 """
@@ -39,7 +39,7 @@ from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval
 
 BLOCKS = 3  # of a run
 THROUGHPUT = 2  # the column of a window
-# One CPU has one carrier thread, of which one at least is not to be blocked: what the JDK does anyway.
+# One CPU has one carrier thread, and at least one is to stay unblocked: what the JDK does anyway.
 SAME = "same"
 NO_TUNING = Tuning(description="nothing else", properties={"jdk.virtualThreadScheduler.minRunnable": "1"})
 
@@ -51,7 +51,7 @@ def arms_of(executor: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two arms of one executor, with the log ratio of every block that has both. `disjoint`: of no other such pair."""
+    """Two arms of one executor, with the log ratio per block that has both. `disjoint`: shares no arm with others."""
 
     place: str
     arms: str
@@ -60,7 +60,7 @@ class Pair:
 
     @property
     def intervals(self) -> list[tuple[float, float]]:
-        """Of every `BLOCKS` blocks."""
+        """The interval of every `BLOCKS` blocks."""
         starts = range(0, len(self.logs) - BLOCKS + 1, BLOCKS)
         runs = [self.logs[start : start + BLOCKS] for start in starts]
         return [interval for run in runs if (interval := mean_interval(run)) is not None]

@@ -1,20 +1,20 @@
-"""Do wrk2 and loadgen measure the same? Windows of both in turns, on the same forks.
+"""Check that wrk2 and loadgen measure the same: windows of both in turns, on the same forks.
 
     python bench/drivers.py [--pairs N] [--json FILE] [--only FORK …] [--bundle-us US]
 
-Forks of mp-ping and of the bank, virtual threads and pool, each warmed by loadgen as any fork is. Each is loaded flat
-out once, which gives its capacity; then come windows at constant rates in random order, each rate by one driver and by
-the other right after it, which of the two first by turns. Rates are 25, 50, 75 and 90 % of what virtual threads can do,
-for the pool as well, so that the ratio of the two can be worked out by either driver; the pool has 90 % of its own
-besides. The table has the ratio of CPU time per request, wrk2 over loadgen, with its 95 % interval over the pairs; p99
-by each; and the share of what was due that each delivered. Goals: CPU per request within 2 %, p99 within 1 ms, which is
-wrk2's floor, all due requests delivered. Exit status: 0 they are met, 1 one is missed, 2 something is missing (no wrk2,
-for one).
+The forks are of mp-ping and of the bank, with virtual threads and with the pool, each warmed by loadgen like any fork.
+Each is loaded flat out once, which gives its capacity; then come windows at constant rates in random order, each rate
+by one driver and right after it by the other, with either first by turns. Rates are 25, 50, 75 and 90 % of what virtual
+threads can do, for the pool as well, so that the ratio of the two can be computed with either driver; the pool also has
+90 % of its own. The table has the ratio of CPU time per request, wrk2 over loadgen, with its 95 % interval over the
+pairs; p99 by each; and the share of due requests that each delivered. Goals: CPU per request within 2 %, p99 within
+1 ms, which is wrk2's floor, all due requests delivered. Exit status: 0 they are met, 1 one is missed, 2 something is
+missing (such as wrk2).
 
 wrk2 sends what is due within a millisecond together, loadgen what is due within 0.3 ms, and requests that arrive
-together cost a server less. --bundle-us 1000 has loadgen do as wrk2 does: what is left then is not the arrivals.
+together cost a server less. --bundle-us 1000 makes loadgen do as wrk2 does: what is left then is not due to arrivals.
 
-Needs a host on which nothing else runs. Four forks of three pairs at each rate take 35 minutes.
+Needs a host on which nothing else runs. Four forks with three pairs at each rate take 35 minutes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from jdkmatrix.subjects.served.measurement import ServedCell
 
 Name = Literal["loadgen", "wrk2"]
 WORKLOADS = (
-    # With the delay of the remote system, in µs, and the rate at which a fork is warmed.
+    # Each with the delay of the remote system, in µs, and the rate at which a fork is warmed.
     ("mp-ping", 0, 2000.0),
     ("banking-servlet", 2_000, 500.0),
 )
@@ -63,14 +63,14 @@ SHARES = (0.25, 0.50, 0.75, 0.90)
 CONNECTIONS = 50
 WINDOW_S = 10.0
 LEAD_S = 3.0  # loadgen's connections may have been closed while wrk2 was at work
-UNIQUE_OF_WRK2 = 10**9  # numbers of a mix that loadgen never comes to
+UNIQUE_OF_WRK2 = 10**9  # numbers of a mix that loadgen never reaches
 CPU_RATIO_MAX = 0.02
 P99_MAX_US = 1000.0
 DELIVERED_MIN = 0.995
 
 
 def meets(row: ComparedRow) -> bool:
-    """As far as its interval tells: it may reach into the goal."""
+    """Return whether the goals are met, as far as the interval tells: it may reach into the goal."""
     if row.cpu_ratio is None:
         return False
     _, low, high = row.cpu_ratio
@@ -92,7 +92,7 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True)
 class InTurns:
-    """A driver whose windows are made by one or the other."""
+    """A driver whose windows are made by one driver or the other."""
 
     loadgen: LoadgenDriver
     wrk2: Wrk2
@@ -133,8 +133,8 @@ class TurnsSession(LoadgenAndWrk2):
 
 
 def turns_of(pairs: int, seed: int, of_rps: float | None) -> list[Turn]:
-    """Pairs at each rate, rates in random order round after round, drivers first by turns. `of_rps`: what another fork
-    did flat out. Pure."""
+    """Return the turns: pairs at each rate, rates in random order round after round, each driver first by turns.
+    `of_rps`: what another fork did flat out. Pure."""
     rates = [(share, of_rps) for share in SHARES]
     if of_rps is not None:
         rates.append((SHARES[-1], None))
@@ -226,7 +226,7 @@ def _loadgen(cell: ServedCell) -> LoadgenDriver:
 def _rows(
     asked: Asked, fork: Fork, turns: Sequence[Turn], capacity_rps: float, base_rps: float
 ) -> Iterator[ComparedRow]:
-    """The first window is flat out. `capacity_rps`: of this fork; `base_rps`: of virtual threads."""
+    """Yield rows by rate; the first window is flat out. `capacity_rps`: this fork's; `base_rps`: of virtual threads."""
     made = list(zip(turns, fork.windows[1:], strict=False))
     for share, of_rps in dict.fromkeys((turn.share, turn.of_rps) for turn in sorted(turns, key=_rate_first)):
         of: dict[Name, list[Window]] = {name: [] for name in ("loadgen", "wrk2")}
@@ -261,7 +261,7 @@ def _rows(
 
 
 def _rate_first(turn: Turn) -> tuple[bool, float]:
-    """Those that both executors have come first."""
+    """Sort the rates that both executors have first."""
     return turn.of_rps is None, turn.share
 
 

@@ -1,4 +1,4 @@
-"""How long does `matrix --help` take, beside Python's own start?
+"""Measure how long `matrix --help` takes, beside Python's own start.
 
     python bench/help_bench.py [--repeats N]
 

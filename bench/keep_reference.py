@@ -2,25 +2,25 @@
 
     python bench/keep_reference.py RUN [RUN ...]
 
-Left out is what no figure of any page needs:
+What no figure of any page needs is left out:
 
 - the points of distributions that have a histogram, and histograms of lateness, whose percentiles stay;
 - the histogram of uncorrected latencies where there is one of corrected latencies;
 - histograms that programs of experiments printed beside their percentiles;
-- the histogram of each window of a fork that has several: the fork keeps one of all its valid windows together, of
-  which its percentiles are, and each window its percentiles;
+- the histogram of each window of a fork that has several: the fork keeps one of all its valid windows together, from
+  which its percentiles come, and each window keeps its percentiles;
 - histograms of attempts that do not count, whose percentiles stay;
-- of what was measured, digits behind the tenth, which no measurement repeats;
-- second by second, what the driver and the server did in the second and all later blocks, and the windows of their
-  warm-up: how long forks that took turns are in getting warm, the first block tells.
-  Of a load that rises, whose figures are read from them, what lies before its window is left out.
+- digits of measured values after the tenth significant one, which no measurement repeats;
+- what the driver and the server did second by second in the second and all later blocks, and the windows of their
+  warm-up: the first block tells how long forks that took turns take to get warm.
+  Of a load that rises, whose figures are read from these seconds, only what lies before its window is left out.
 
-Each run goes to results/reference/ID, also one that is there already; those of a checkout with uncommitted changes are
-refused. Afterwards
+Each run goes to results/reference/ID, in place of one that is already there; those of a checkout with uncommitted
+changes are refused. Afterwards
 
     matrix report results/reference --verdicts-into README.md
 
-writes the table of verdicts again.
+rewrites the table of verdicts.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def main() -> int:
 
 def _kept(hidden: Mapping[str, str], record: Any) -> str:
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
-    # The longest folder first, so that what lies inside of another one is named by itself.
+    # The longest folder first, so that one inside another gets its own name.
     for folder in sorted(hidden, key=len, reverse=True):
         text = text.replace(folder, hidden[folder])
     return text
@@ -138,7 +138,7 @@ def _drop_series(fork: Any) -> None:
 
 
 def _drop_series_before(less: Any, fork: Fork) -> None:
-    """What lies before the window; the last reading before it begins stays."""
+    """Drop what lies before the window, but for the last reading before it begins."""
     before = [sample.t_s for sample in fork.samples if fork.windows and sample.t_s <= fork.windows[0].t_s]
     less["samples"] = [one for one in less["samples"] if not before or one["t_s"] >= before[-1]]
     _drop_windows_of_warmup(less)

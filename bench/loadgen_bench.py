@@ -1,10 +1,10 @@
-"""What can the embedded driver do? Measured against nginx on one CPU, beside Debian's wrk in the same run.
+"""Measure what the embedded driver can do: against nginx on one CPU, beside Debian's wrk in the same run.
 
     python bench/loadgen_bench.py [--repeats N] [--json FILE] [--jar JAR] [--java JAVA]
 
 nginx has CPU 0 (the lowest this process may use), the load driver the next. Every figure is the median of the
 repeats; drivers take turns, so that what disturbs the host disturbs them alike. The goals are for a host that does
-nothing else: its load stands beside the figures. Exit status: 0 all goals met, 1 one is missed, 2 something is missing.
+nothing else: its load is given, too. Exit status: 0 all goals met, 1 one is missed, 2 something is missing.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def _driver(options: argparse.Namespace, say: Callable[[str], None]) -> LoadgenD
 def _measure(
     driver: LoadgenDriver, sut_cpu: int, driver_cpu: int, repeats: int, say: Callable[[str], None]
 ) -> tuple[tuple[Goal, ...], dict[str, float]]:
-    """The goals with what was measured, and what is worth knowing beside them."""
+    """Return the goals with what was measured, and what else is worth knowing."""
     moderate: list[LoadResult] = []
     high: list[LoadResult] = []
     closed: list[LoadResult] = []
@@ -238,7 +238,7 @@ def _cpu_s_per_100k(result: LoadResult) -> float:
 
 @contextmanager
 def _nginx(folder: Path, cpu: int) -> Iterator[str]:
-    """Serves on loopback until the block ends; yields the URL."""
+    """Serve on loopback until the block ends; yield the URL."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
@@ -265,7 +265,7 @@ def _await_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def _wrk(url: str, cpu: int) -> float:
-    """Requests per second of wrk's closed loop, same CPU, connections and time."""
+    """Return the requests per second of wrk's closed loop, with the same CPU, connections and time."""
     program = str(shutil.which("wrk", path=_search_path()))
     command = [program, "-t1", f"-c{CONNECTIONS}", f"-d{WINDOW_S:.0f}s", url]
     process = launch.spawn(command, cpus=(cpu,), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -307,7 +307,7 @@ def _version(program: str, option: str) -> str:
 
 
 def _search_path() -> str:
-    """Debian keeps nginx where only root's PATH leads."""
+    """Return PATH with the folder where Debian keeps nginx, which otherwise only root's PATH has."""
     return os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin"))
 
 

@@ -1,4 +1,4 @@
-"""Measure one fork as any run does, for what is asked of its windows."""
+"""Measure one fork as any run does, for the sake of its windows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PRECISION = 0.05
 
 @dataclass(frozen=True)
 class Asked:
-    """`load`: one of matrix.toml, or `RATE`, which is `rate_rps` over 50 connections."""
+    """`load`: one from matrix.toml, or `RATE`, which is `rate_rps` over 50 connections."""
 
     workload: str
     executor: str
@@ -46,7 +46,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class OneFork:
-    """Ready to be measured once; `setup` is of its only cell."""
+    """A fork ready to be measured once; `setup` is that of its only cell."""
 
     matrix: Matrix
     prepared: Prepared
@@ -56,7 +56,7 @@ class OneFork:
         return next(iter(self.prepared.setups.values()))
 
     def measured(self, folder: Path, step: Callable[[str], None], *, setup: CellSetup | None = None) -> Fork:
-        """`folder`: for its run; `step`: hears every window as soon as it is over.
+        """Measure the fork. `folder`: where its run goes; `step`: hears of every window as soon as it is over.
 
         Raises:
             MatrixError: it has no window.
@@ -98,7 +98,7 @@ def get_ready(asked: Asked, confiner: Confiner, say: Callable[[str], None], *, s
 
 
 def facts(prepared: Prepared) -> dict[str, object]:
-    """Where and with what it was measured."""
+    """Return where and with what it was measured."""
     host = prepared.host
     return {
         "measured_at": datetime.now(UTC).date().isoformat(),
@@ -130,7 +130,7 @@ def _only(matrix: Matrix, asked: Asked) -> Matrix:
 
 
 class Listening:
-    """Passes the steps of forks on."""
+    """Passes on the steps of forks."""
 
     def __init__(self, step: Callable[[str], None]) -> None:
         self.step = step

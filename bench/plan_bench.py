@@ -1,4 +1,4 @@
-"""How long does it take to plan 100,000 cells? Beside 50,000 in the same run: twice as many may take twice as long.
+"""Measure how long planning 100,000 cells takes, beside 50,000 in the same run: twice as many may take twice as long.
 
     python bench/plan_bench.py [--cells N] [--repeats N]
 
@@ -25,7 +25,7 @@ _JDKS = 5
 
 
 def matrix_of(cells: int) -> Matrix:
-    """With a profile of so many cells: 4 executors on 5 JDKs, on 1 to 50 CPUs, with ever longer tasks."""
+    """Make a matrix with a profile of so many cells: 4 executors on 5 JDKs, on 1 to 50 CPUs, with ever longer tasks."""
     tasks = cells // (len(_EXECUTORS) * _CPUS * _JDKS)
     files = read_files(ROOT / "matrix.toml")
     data = next(iter(files.values()))
@@ -40,7 +40,7 @@ def matrix_of(cells: int) -> Matrix:
 
 
 def planned_s(matrix: Matrix) -> tuple[int, float]:
-    """How many cells, and how long it took to select them and to order their forks."""
+    """Return how many cells there are, and how long it took to select them and to order their forks."""
     start_s = time.perf_counter()
     cells = select_cells(matrix, "p")
     make_plan(cells, matrix.profiles["p"], seed=1, impossible={})

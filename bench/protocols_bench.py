@@ -1,20 +1,20 @@
-"""Does it matter how the executors of a block are measured? Both ways on the same forks, and what each costs.
+"""Check whether it matters how the executors of a block are measured: both ways on the same forks, and their costs.
 
     python bench/protocols_bench.py --measure SERIES.json [--jdk JDK]… [--blocks N] [--rounds N] [--stretches N] …
     python bench/protocols_bench.py SERIES.json [SERIES.json …]
 
 Measuring starts the forks of a block one after another. Each is measured by itself as soon as it is warm, in two
-windows of 3 s while the others idle: the protocol `separate`. When all are up they take turns: the protocol
-`interleaved`. Spread evenly among these turns each has stretches of 5 s, in an order that is balanced like that of the
-turns. So what differs between starts of a JVM is in all of them, most of what drifts is in both the stretches and the
-turns, and a difference of these two ratios is due to the turns. (The kept series of JDK 21.0.8 and the second of JDK 25
-had three stretches before all turns and three after them.)
+windows of 3 s while the others idle: the protocol `separate`. Once all are up, they take turns: the protocol
+`interleaved`. Spread evenly among these turns, each has stretches of 5 s, in an order that is balanced like that of the
+turns. So what differs between starts of a JVM is in all of them, most drift is in both the stretches and the turns, and
+a difference between these two ratios is due to the turns. (The kept series of JDK 21.0.8 and the second of JDK 25 had
+three stretches before all turns and three after them.)
 
-The tables have, for each pair of arms: the ratios with their 95 % intervals over blocks, the difference of turns and
-stretches (of turns and `separate` in a series without stretches) with its own, and how many blocks and minutes a ratio
-needs to be known to ± 2 % and ± 1 %, beside a protocol of 10 s of ramp and 180 s of measurement for every fork. What
-that would scatter by follows from the windows of 3 s: their scatter inside a fork averages out over 180 s, as if it
-were independent from second to second, and between forks it stays.
+The tables have, for each pair of arms: the ratios with their 95 % intervals over blocks, the difference between turns
+and stretches (between turns and `separate` in a series without stretches) with its own, and how many blocks and minutes
+a ratio needs to be known to ± 2 % and ± 1 %, beside a protocol of 10 s of ramp and 180 s of measurement for every fork.
+The scatter of that protocol follows from the windows of 3 s: their scatter inside a fork averages out over 180 s, as if
+it were independent from second to second, and that between forks stays.
 
 Exit status: 0 no difference above 1 % is shown, and ± 2 % cost at most a tenth of that protocol; 1 otherwise; 2 an
 error.
@@ -63,7 +63,7 @@ COST_SHARE_MAX = 0.1
 
 # ------------------------------------------------------------------------------------------------------------- measure
 def measure(options: argparse.Namespace, console: Console) -> None:
-    """Write the series of every block that all arms came through."""
+    """Measure, and write the series whenever a fork is recorded."""
     project = find_project()
     matrix = with_profile(
         load_matrix(project.matrix), "both protocols on the same forks", jdks=options.jdk, executors=options.executor,
@@ -86,7 +86,7 @@ def _every_way(
     when_measured: Callable[[], object],
     **durations: float,
 ) -> tuple[Fork, ...]:
-    """`in_turns`, with what else a fork has here."""
+    """Run `in_turns`, with the other windows that a fork has here."""
     numbers = mixed(len(orders), stretches)
     left = {True: iter(drawn(len(orders[0]), stretches, f"stretches {[*orders]}")), False: iter(orders)}
     lead_s = durations["lead_s"]
@@ -100,7 +100,7 @@ def _every_way(
 
 
 def mixed(rounds: int, stretches: int) -> list[int]:
-    """The numbers of rounds and stretches, each kind spread evenly over all."""
+    """Return the numbers of rounds and stretches, each kind spread evenly over all."""
     spread = [((number + 0.5) / rounds, ROUNDS[number]) for number in range(rounds)]
     spread += [((number + 0.5) / stretches, STRETCHED[number]) for number in range(stretches)]
     return [number for _, number in sorted(spread)]
@@ -108,7 +108,7 @@ def mixed(rounds: int, stretches: int) -> list[int]:
 
 @dataclass(frozen=True)
 class _Stretched:
-    """A fork whose rounds get these numbers, and some of them are stretches."""
+    """A fork whose rounds get these numbers, some of which are stretches."""
 
     fork: RunningFork
     numbers: Sequence[int]
@@ -136,9 +136,9 @@ class _Stretched:
 # ------------------------------------------------------------------------------------------------------------- analyse
 @dataclass(frozen=True)
 class Pair:
-    """Two arms at one place; of every block the log ratio every way (that of the stretches is of `separate` where it
-    has none), and those of its rounds. `inside_per_s`: the variance of the log ratio of one second, by the windows that
-    the forks had by themselves."""
+    """Two arms at one place: for every block, the log ratio by every way (that of the stretches is that of `separate`
+    if it has none), and those of its rounds. `inside_per_s`: the variance of the log ratio of one second, from the
+    windows that the forks had by themselves."""
 
     place: str
     arms: str
@@ -153,7 +153,7 @@ class Pair:
 
 
 def pairs(blocks: Sequence[dict[str, Any]], column: int) -> Iterator[Pair]:
-    """`column`: of a window; 2 for requests per second, 3 for CPU per request."""
+    """Yield the pairs of arms. `column`: of a window; 2 for requests per second, 3 for CPU per request."""
     for place in dict.fromkeys(block["place"] for block in blocks):
         here = [block["arms"] for block in blocks if block["place"] == place]
         names = [name for name in dict.fromkeys(name for arms in here for name in arms) if name != "liberty"]
@@ -205,7 +205,7 @@ def _lost(arms: Iterable[dict[str, Any]]) -> float:
 
 
 def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: float) -> bool:
-    """Prints the tables; is everything as it should be?"""
+    """Print the tables; return whether everything is as it should be."""
     good = True
     everywhere: dict[str, list[float]] = {}
     ratios = Table(title="the same forks, both ways")

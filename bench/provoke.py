@@ -1,14 +1,14 @@
-"""Do the gates catch what they say they catch? Real forks whose windows are disturbed on purpose.
+"""Check that the gates catch what they say they catch: real forks whose windows are disturbed on purpose.
 
     python bench/provoke.py [--windows N] [--json FILE] [--only NAME …] [--at-rates]
 
-A server is measured as in any run, in windows of 3 s. Between windows a hog is started or ended: a process that
-computes for a share of every 20 ms on one CPU. Quiet windows and disturbed ones take turns in random order in one
-fork. For each kind the table says how many windows the gates refused, and by which ones. Of quiet windows few may
-be refused, of disturbed ones nearly all must be. Exit status: 0 the goals are met, 1 one is missed, 2 something is
+A server is measured as in any run, in windows of 3 s. Between windows, a hog is started or ended: a process that
+computes for a share of every 20 ms on one CPU. Quiet and disturbed windows take turns in random order in one fork. For
+each kind, the table says how many windows the gates refused, and which gates did. Few of the quiet windows may be
+refused, and nearly all of the disturbed ones must be. Exit status: 0 the goals are met, 1 one is missed, 2 something is
 missing.
 
-With --at-rates, the forks are others: pool and virtual threads at 5, 25, 50 and 90 % of what each of them does in a
+With --at-rates, the forks are different: pool and virtual threads at 5, 25, 50 and 90 % of what each of them does in a
 closed loop, which is measured first. `--at-rates --windows 25` has 50 quiet windows of each, of which one may be
 refused, and takes 50 minutes.
 
@@ -61,7 +61,7 @@ while True:
 
 @dataclass(frozen=True)
 class Case:
-    """One fork: a cell, and the shares of a CPU of which the hogs between its windows take turns (0: none)."""
+    """One fork: a cell, and the shares of a CPU that the hogs beside its windows take by turns (0: none)."""
 
     name: str
     workload: str
@@ -74,7 +74,7 @@ class Case:
     of_capacity: float | None = None  # its rate, as a share of what a closed loop had; None: as `load` says
 
 
-RATE_RPS = 1000.0  # where it is no share of a capacity
+RATE_RPS = 1000.0  # where it is not a share of a capacity
 CASES = (
     Case("closed loop", "mp-ping", "virtual", "saturate-50", "sut", (0.0, 0.0, 0.05, 0.10, 0.25)),
     Case("closed loop, pool", "mp-ping", "liberty", "saturate-50", "sut", (0.0, 0.0, 0.05, 0.10, 0.25)),
@@ -153,7 +153,7 @@ def main() -> int:
 
 
 def _meets(one: ProvokedOutcome) -> bool:
-    """The goal of disturbances on the server's CPUs, and of windows without one."""
+    """Return whether an outcome meets its goal, of disturbances on the server's CPUs or of windows without one."""
     if one.hog_share == 0:
         return one.refused <= FALSE_ALARMS_MAX * one.windows
     return one.refused >= CAUGHT_MIN * one.windows
@@ -169,7 +169,7 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Pr
     ):
 
         def measured(case: Case, shares: Sequence[float], rate_rps: float, seed: int) -> tuple[Fork, Prepared]:
-            """One fork, with a window before those that have `shares` beside them."""
+            """Measure one fork, with one more window before those that have `shares` beside them."""
             asked = Asked(
                 case.workload, case.executor, case.load, 1 + len(shares), WINDOW_S, rate_rps, case.wait_us, case.cpus
             )
@@ -204,8 +204,8 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Pr
 
 
 def _outcomes(case: Case, fork: Fork, placed: Sequence[float]) -> Iterator[ProvokedOutcome]:
-    """`placed`: what stood beside each window; the first window had nothing beside it and is left out, since the
-    disturbances were drawn for those after it."""
+    """Yield the outcome for each share. `placed`: what was beside each window; the first window had nothing beside it
+    and is left out, since the disturbances were drawn for those after it."""
     by_share: dict[float, list[Window]] = {}
     for window, share in list(zip(fork.windows, placed, strict=False))[1:]:
         by_share.setdefault(share, []).append(window)

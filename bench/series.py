@@ -1,4 +1,4 @@
-"""Measure blocks of forks that take turns, and keep of every window what benchmarks are worked out from."""
+"""Measure blocks of forks that take turns, and keep, for every window, what benchmarks are worked out from."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROUNDS = range(1, 1001)  # the numbers of windows that are turns of a block's fo
 
 @dataclass(frozen=True)
 class Series:
-    """`blocks`: of each its place, its number and its arms; see _blocks."""
+    """`blocks`: each with its place, its number and its arms; see _blocks."""
 
     cpu: str
     kernel: str
@@ -42,7 +42,7 @@ class Series:
 
 
 class _Progress(Listening):
-    """`keep`: called with every fork that is recorded."""
+    """`keep`: called whenever a fork is recorded."""
 
     def __init__(self, console: Console, keep: Callable[[], None]) -> None:
         super().__init__(lambda step: None)
@@ -65,8 +65,8 @@ def with_profile(
     load: str = "saturate-50", wait_us: int = 0, blocks: int, rounds: int, precision: float = 0.05,
     tunings: Mapping[str, Tuning] | None = None,
 ) -> Matrix:  # fmt: skip
-    """`matrix` with a profile `PROFILE` of executors that take turns on one CPU, and need not be on their axis. A block
-    that a fault has spoilt is measured again once; the series does not say what it lost before."""
+    """Return `matrix` with a profile `PROFILE` of executors that take turns on one CPU; they need not be on their axis.
+    A block that a fault has spoilt is measured again once; the series does not say what it lost before."""
     profile = Profile(
         description=description, blocks=blocks, rounds=rounds, precision=precision, protocol="interleaved",
         select=Selection(
@@ -142,18 +142,18 @@ def _window(window: Window) -> list[Any]:
 
 
 def valid(arm: Mapping[str, Any], column: int, numbers: range) -> list[list[Any]]:
-    """Windows with these numbers that no gate took, and with more than 0 in this column."""
+    """Return the windows with these numbers that no gate refused, and that have more than 0 in this column."""
     return [w for w in arm["windows"] if w[0] in numbers and not w[6] and w[column] > 0]
 
 
 def paired_logs(one: Mapping[str, Any], other: Mapping[str, Any], column: int, numbers: range = ROUNDS) -> list[float]:
-    """The log ratio of every window that both have."""
+    """Return the log ratio of every window that both have."""
     above, below = ({w[0]: w[column] for w in valid(arm, column, numbers)} for arm in (one, other))
     return [math.log(above[number] / below[number]) for number in sorted(above.keys() & below.keys())]
 
 
 def ratio_words(logs: Sequence[float]) -> str:
-    """Their geometric mean, with its 95 % interval."""
+    """Format the geometric mean behind these logs, with its 95 % interval."""
     interval = mean_interval(logs)
     text = f"{math.exp(statistics.fmean(logs)):.3f}"
     return text if interval is None else f"{text} ({math.exp(interval[0]):.3f}–{math.exp(interval[1]):.3f})"

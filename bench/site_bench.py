@@ -1,8 +1,8 @@
-"""How long the site takes to write, as the number of its cells grows, and after one run has been added.
+"""Measure how long the site takes to write, as the number of its cells grows, and after one run has been added.
 
 The cells are those of the reference runs, copied under other ids; one large run has nothing but cells of `quick`, with
-five forks of ten rounds each. Figures are of this host and this moment; what is judged are ratios within one run of
-this program.
+five forks of ten rounds each. Figures hold for this host and this moment; only ratios within one run of this program
+are judged.
 
 Beside them stands benchexec's table of the same cells and their figures: one HTML file with all of them, and a CSV. It
 has no page for a cell, no charts and no comparisons; what the two share is that somebody waits for them after a run.
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _as_released(run: Path, folder: Path) -> Path:
-    """As the runs of all machines are kept, which a large site is made of."""
+    """Compress a run as the runs of all machines are kept, which a large site is made of."""
     target = folder / run.name
     (target / "cells").mkdir(parents=True)
     for path in run.rglob("*.xz"):
@@ -95,7 +95,7 @@ def _copy(run: Path, folder: Path, number: int) -> Path:
 
 
 def _of_quick(measured: Path, run: Path, cells: int) -> Path:
-    """One run with so many cells, those of `measured` under one task duration after the other."""
+    """Make one run with this many cells, those of `measured` under one task duration after the other."""
     texts = [lzma.decompress(path.read_bytes()) for path in sorted((measured / "cells").iterdir())]
     (run / "cells").mkdir(parents=True)
     keys = []
@@ -120,7 +120,7 @@ def _written(runs: Sequence[Path], site: Path) -> float:
 
 
 def _benchexec(site: Path, work: Path) -> str:
-    """What its table takes, made by a process of its own."""
+    """Say what benchexec's table takes, made by a process of its own."""
     program = Path(sys.executable).with_name("table-generator")
     if not program.exists():
         return "benchexec is not installed here"
@@ -128,7 +128,7 @@ def _benchexec(site: Path, work: Path) -> str:
     for path in sorted(site.glob("runs/*/results.csv")):
         with path.open(encoding="utf-8", newline="") as rows:
             for row in csv.DictReader(rows):
-                if row["value"]:  # else a line of nothing but a ratio
+                if row["value"]:  # otherwise a line with a ratio only
                     figures[f"{row['run_id']}/{row['cell_id']}"][row["figure"]] = row["value"]
     names = dict.fromkeys(name for one in figures.values() for name in one)
     result = ElementTree.Element(

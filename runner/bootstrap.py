@@ -1,9 +1,9 @@
 """Make the tool's own environment, `.venv`: check the host first, then install what the lock files say.
 
-Run by `make` with the host's Python and nothing but the standard library. Does nothing when the environment is
-already what the lock files say. It bears a stamp for each purpose that it was finished for, and while something is
-installed, none: without one it is made anew. Kept in the syntax of Python 3.6, so that an old Python gets the message
-about its version and not a SyntaxError.
+Run by `make` with the host's Python and nothing but the standard library. Does nothing if the environment is already
+what the lock files say. It bears a stamp for each purpose that it was completed for, and none while something is being
+installed: without one it is made anew. Kept in the syntax of Python 3.6, so that an old Python gets the message about
+its version and not a SyntaxError.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ def main(purpose):
 
 
 def host_problems(purpose):
-    """What this host lacks, one line each, in seconds and before anything is downloaded."""
+    """List what this host lacks, one line each, in seconds and before anything is downloaded."""
     if not sys.platform.startswith("linux"):
         return ["Linux; this is " + sys.platform]
     if sys.version_info < (3, 11):
@@ -57,7 +57,7 @@ TEST_PROGRAMS = {
 
 
 def test_problems():
-    """What the tests need besides; as root on Debian it is installed here."""
+    """List what the tests need besides; as root on Debian it is installed here."""
     missing = [program for program in TEST_PROGRAMS if not shutil.which(program)]
     if missing and os.geteuid() == 0 and shutil.which("apt-get"):
         subprocess.call(["apt-get", "update", "-qq"])
@@ -71,12 +71,12 @@ def test_problems():
 
 
 def made_with():
-    """Programs of the environment name its folder, and their packages stand in one that is named after the Python."""
+    """Name Python and folder: the environment's programs name its folder; packages lie in one named after Python."""
     return " ".join(sys.version.split()) + " in " + ROOT
 
 
 def fingerprint(purpose):
-    """Changes when a lock file, the package's metadata, the interpreter or the place does."""
+    """Return a text that changes when a lock file, the package's metadata, the interpreter or the place does."""
     digest = hashlib.sha256()
     for name in LOCKS[purpose] + ["pyproject.toml"]:
         with open(os.path.join(RUNNER, name), "rb") as file:
@@ -89,7 +89,7 @@ def stamp_path(purpose):
 
 
 def stamp(purpose):
-    """Empty where there is none."""
+    """Return the stamp; empty where there is none."""
     try:
         with open(stamp_path(purpose)) as file:
             return file.read()
@@ -99,7 +99,7 @@ def stamp(purpose):
 
 @contextlib.contextmanager
 def alone():
-    """Wait until no other process makes the environment; the lock, as a file descriptor."""
+    """Wait until no other process makes the environment; yield the lock, as a file descriptor."""
     os.makedirs(os.path.dirname(LOCK), exist_ok=True)
     with open(LOCK, "a") as lock:
         try:
@@ -122,7 +122,7 @@ def install(purpose, lock):
     for name in LOCKS[purpose]:
         run([*pip, "--require-hashes", "-r", os.path.join(RUNNER, name)], lock)
     run([*pip, "--no-deps", "--no-build-isolation", "--editable", RUNNER], lock, stderr=subprocess.PIPE)
-    # Python is not always allowed to write its byte code later, and a start from source takes twice as long.
+    # Python may not be allowed to write its byte code later, and starting from source takes twice as long.
     run([python, "-m", "compileall", "-q", os.path.join(RUNNER, "jdkmatrix")], lock)
     for each, locks in LOCKS.items():
         if set(locks) <= set(LOCKS[purpose]):
@@ -131,8 +131,8 @@ def install(purpose, lock):
 
 
 def run(command, lock, **streams):
-    """In a session of its own, so that Ctrl-C reaches this process alone, which then ends all of it. Where this process
-    is killed, what it started holds the lock until it ends. What is piped is shown when it fails."""
+    """Run it in a session of its own, so that Ctrl-C reaches this process alone, which then ends all of it. If this
+    process is killed, what it started holds the lock until it ends. Piped output is shown when it fails."""
     process = subprocess.Popen(command, start_new_session=True, pass_fds=[lock], **streams)
     try:
         _, said = process.communicate()

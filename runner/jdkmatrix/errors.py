@@ -11,8 +11,8 @@ _UNSEEN = {"Cc", "Cf", "Cs"}  # control and format characters, halves of surroga
 
 
 class MatrixError(Exception):
-    """Bad input or a missing part: says where, what was found and what is allowed or what to do. `figures`: counts that
-    say so, where there are any. `exit_code`: of the command that it ends."""
+    """Bad input or a missing part; the message says where, what was found, and what is allowed or what to do.
+    `figures`: the counts behind it, if any. `exit_code`: that of the command it ends."""
 
     figures: Mapping[str, float] = {}
     exit_code: ClassVar[int] = 1
@@ -23,7 +23,7 @@ class MatrixError(Exception):
 
 @contextmanager
 def refused(words: str, kind: type[MatrixError] = MatrixError, *, of: type[Exception] = OSError) -> Iterator[None]:
-    """What is refused in the block, by the system or by errors `of` another type, is told with these words before it.
+    """Turn errors of type `of` in the block, by default the system's, into one whose message begins with `words`.
 
     Raises:
         MatrixError: of this `kind`.
@@ -35,7 +35,7 @@ def refused(words: str, kind: type[MatrixError] = MatrixError, *, of: type[Excep
 
 
 def why_refused(call: Callable[[], object]) -> str | None:
-    """The message of the MatrixError that the call ends with; None where it ends with none."""
+    """Return the message of the MatrixError that the call raises; None if it raises none."""
     try:
         call()
     except MatrixError as error:
@@ -44,8 +44,8 @@ def why_refused(call: Callable[[], object]) -> str | None:
 
 
 def visible(text: str) -> str:
-    """Text of others for a terminal: what would move its cursor, colour or turn what follows is shown as an escape
-    sequence, "\\x1b"."""
+    """Make foreign text safe for a terminal: show whatever would move its cursor, or colour or reverse what follows, as
+    an escape sequence, "\\x1b"."""
     if text.isprintable():
         return text
     return "".join(

@@ -1,4 +1,4 @@
-"""Where the project's files are: known before anything else is."""
+"""Locate the project's files, before anything else is known."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pathlib import Path
 from jdkmatrix.errors import MatrixError, refused
 
 HOME = "MATRIX_HOME"
-PARTS = "MATRIX_PARTS"  # what a package hands over: the file of provision/nix_parts.py
-PROGRAM = "MATRIX_PROGRAM"  # likewise: how it is called
+PARTS = "MATRIX_PARTS"  # what a package hands over: the file that provision/nix_parts.py reads
+PROGRAM = "MATRIX_PROGRAM"  # likewise: the command that calls it
 
 
 def program() -> str:
-    """What the user types to call this program."""
+    """Return what the user types to call this program."""
     return os.environ.get(PROGRAM) or ".venv/bin/matrix"
 
 
 def candidates() -> tuple[Path, ...]:
-    """Folders that may be the project: `MATRIX_HOME`; else what a package hands over; else the working directory and
-    those above it. One that cannot be read is left to whoever needs it.
+    """Return the folders that may be the project: `MATRIX_HOME`; else what a package hands over; else the working
+    directory and its parents. What is handed over but unreadable is left to whoever needs it.
 
     Raises:
         MatrixError: the working directory was removed.
@@ -38,7 +38,7 @@ def candidates() -> tuple[Path, ...]:
 
 
 def workloads_folder() -> Path:
-    """`workloads` of the project, or else of the checkout that this package runs from.
+    """Return `workloads` of the project, or else of the checkout that this package runs from.
 
     Raises:
         MatrixError: there is none.

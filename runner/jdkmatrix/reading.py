@@ -1,4 +1,4 @@
-"""Read a file that people or programs write: its text, or what it says as TOML or JSON, not validated."""
+"""Read files that people or programs write: as text, or as parsed TOML or JSON that is not validated yet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from jdkmatrix.errors import MatrixError
 
 _DEPTH_MAX = 64
-_INTEGERS = range(-(2**63), 2**63)  # what TOML 1.0 asks for
+_INTEGERS = range(-(2**63), 2**63)  # what TOML 1.0 requires
 
 
 class ConfigError(MatrixError):
@@ -19,7 +19,7 @@ class ConfigError(MatrixError):
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a file, not validated.
+    """Return the tables of a file, not validated.
 
     Raises:
         ConfigError: it cannot be read, or is no TOML.
@@ -29,7 +29,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_text(path: Path, where: str | None = None) -> str:
-    """Raises: ConfigError: it cannot be read, or is not UTF-8. `where`: its name for messages, as of those below."""
+    """Return the text. Raises: ConfigError: it cannot be read, or is not UTF-8. `where`: its name for messages."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -38,7 +38,7 @@ def read_text(path: Path, where: str | None = None) -> str:
 
 
 def text_if_readable(path: Path) -> str | None:
-    """The text without surrounding space, of a file that this kernel or another program may not have made."""
+    """Return the stripped text of a file that this kernel or another program may not have made; None if unreadable."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -46,7 +46,7 @@ def text_if_readable(path: Path) -> str | None:
 
 
 def parse_json(text: str, where: str) -> Any:
-    """Not validated. Raises: ConfigError: it is no JSON."""
+    """Parse JSON, not validated. Raises: ConfigError: it is no JSON."""
     return _parsed(text, where, "JSON", json.loads)
 
 
@@ -54,7 +54,7 @@ def _parsed(text: str, where: str, form: str, parse: Callable[[str], Any]) -> An
     try:
         value = parse(text)
         _check_bounds(value, "")
-    except ValueError as error:  # the parsers' own errors are such
+    except ValueError as error:  # the parsers' own errors are ValueErrors, too
         raise ConfigError(f"{where}: not valid {form}: {error}") from None
     except RecursionError:
         raise ConfigError(f"{where}: not valid {form}: nested too deeply") from None
@@ -62,7 +62,7 @@ def _parsed(text: str, where: str, form: str, parse: Callable[[str], Any]) -> An
 
 
 def _check_bounds(value: object, key: str, depth: int = 0) -> None:
-    """Raises: ValueError: nothing that reads or shows it further could bear that."""
+    """Raise ValueError for a value that nothing which reads or shows it later could handle."""
     if depth > _DEPTH_MAX:
         raise ValueError(f"{key.partition('.')[0]}: nested more than {_DEPTH_MAX} deep")
     if isinstance(value, int) and value not in _INTEGERS:

@@ -1,4 +1,4 @@
-"""Checks that a file is the record that it should be, and tells every wrong key, what was found and what is allowed."""
+"""Check that a file is the record that it should be; report every wrong key, what was found and what is allowed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LAST_NUMBER = re.compile(r"(.*\D)([0-9]{1,18})")
 
 
 def validated(model: type[Model], data: Any, where: str | Path) -> Model:
-    """`data`, which TOML or JSON says, as a `model`.
+    """Return `data`, parsed from TOML or JSON, as a `model`.
 
     Raises:
         ConfigError: names `where` and all that is wrong there.
@@ -31,7 +31,7 @@ def validated(model: type[Model], data: Any, where: str | Path) -> Model:
 
 
 def unknown(found: object, allowed: Iterable[object]) -> str:
-    """`found` is none of `allowed`: what it should have been, in one phrase."""
+    """Say in one phrase that `found` is none of `allowed`, and what it should have been."""
     names = list(dict.fromkeys(map(str, allowed)))
     close = _next_number(str(found), names) or difflib.get_close_matches(str(found), names, n=1)
     hint = f'; did you mean "{close[0]}"?' if close else ""
@@ -39,19 +39,19 @@ def unknown(found: object, allowed: Iterable[object]) -> str:
 
 
 def _next_number(found: str, names: Sequence[str]) -> list[str]:
-    """The name that differs in its last number alone, by the least."""
+    """Find the name that differs in its last number alone, and by the least."""
     asked = _LAST_NUMBER.fullmatch(found)
     alike = [one for one in map(_LAST_NUMBER.fullmatch, names) if asked and one and one[1] == asked[1]]
     return [min(alike, key=lambda one: abs(int(one[2]) - int(asked[2])))[0]] if asked and alike else []
 
 
 def wrong_size(found: str, template: str, most: int) -> str:
-    """`found` is a name of this template but for its number."""
+    """Say that `found` fits this template except for its number."""
     return f'"{found}": N of {template} is a whole number from 1 to {most:,}'
 
 
 def told(problems: Iterable[tuple[str, str]]) -> ConfigError:
-    """The error that has each problem behind its file."""
+    """Build the error that lists each problem after its file."""
     by_file: dict[str, list[str]] = {}
     for file, problem in problems:
         by_file.setdefault(file, []).append(problem)
@@ -65,7 +65,7 @@ def _message(where: str, problems: Sequence[str]) -> str:
 
 
 def explain(error: ValidationError, model: type[BaseModel]) -> list[str]:
-    """The problems of data that should be a `model`, one line each."""
+    """Describe what is wrong with data that should be a `model`, one line per problem."""
     schema = _schema(model)
     return [_explained(one, schema) for one in _relevant(error.errors())]
 
@@ -76,7 +76,7 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _relevant(errors: Iterable[ErrorDetails]) -> list[ErrorDetails]:
-    """Drop what only follows from another error.
+    """Drop errors that only follow from another one.
 
     An axis value is a list or "all", and fails once per alternative: keep the one that was meant. A list whose
     elements are wrong also counts as too short.
@@ -124,8 +124,8 @@ def _explained(error: ErrorDetails, schema: Any) -> str:
 
 
 def _place(schema: Any, location: Sequence[int | str]) -> tuple[str, Any, Any]:
-    """The key as people write it, `profiles.quick.select.executor[0]`, without pydantic's names of alternatives; the
-    schema of the table that it is in, and its own."""
+    """Return the key as people write it, `profiles.quick.select.executor[0]`, without pydantic's names for
+    alternatives; the schema of the table that it is in; and its own schema."""
     key, node = "", _resolved(schema, schema)
     table: Any = {}
     for part in location:
@@ -151,13 +151,13 @@ def _entry(table: Any, key: str) -> Any:
 
 
 def _resolved(schema: Any, node: Any) -> Any:
-    """The schema that a node refers to: the first of alternatives; the others are "all", or that it may be left out."""
+    """Return the schema that a node refers to: the first alternative; others are "all", or that it may be absent."""
     while "$ref" in node or "anyOf" in node:
         node = schema["$defs"][node["$ref"].rpartition("/")[2]] if "$ref" in node else node["anyOf"][0]
     return node
 
 
 def shown(found: object) -> str:
-    """A value for a message, cut where it is long."""
+    """Return a value for a message, truncated if it is long."""
     text = repr(found)
     return text if len(text) <= 60 else text[:57] + "…"

@@ -1,4 +1,4 @@
-"""Which addresses of sources may become links. Pure."""
+"""The addresses of sources that may become links. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 
 def is_web_address(text: str) -> bool:
-    """Does a browser that follows `text` go to a host by https or http; not "javascript:", no path of this site?"""
+    """Return whether a browser that follows `text` goes to a host by https or http: no "javascript:", no local path."""
     if not text.isprintable() or " " in text:
         return False  # browsers drop line breaks and tabs from addresses: "java\\nscript:" would be one
     try:
@@ -17,5 +17,5 @@ def is_web_address(text: str) -> bool:
 
 
 def web(url: str | None) -> str | None:
-    """Only http and https become links; a record may hold any text, "javascript:" too."""
+    """Return `url` if it is http or https: only these become links; a record may hold any text, "javascript:" too."""
     return url if url and is_web_address(url) else None

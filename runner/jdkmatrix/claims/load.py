@@ -1,4 +1,4 @@
-"""Read what was published: from the files of the sources to a validated Registry, or to one clear message."""
+"""Read what was published: turn the files of the sources into a validated Registry, or into one clear message."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _REFERENCE = re.compile(r".*\.checks\[\d+]\.requires\[\d+]")
 
 
 def load_claims(published: Path, scenarios: Collection[str] | None = None) -> Registry:
-    """Read and validate every folder of `published`, all its files but those of scenarios. `scenarios`: all that claims
-    may name; None: any.
+    """Read and validate every folder of `published`, all its files except those of scenarios. `scenarios`: those that
+    claims may name; None: any.
 
     Raises:
         ConfigError: names the file, every wrong key, what was found and what is allowed.
@@ -29,7 +29,7 @@ def load_claims(published: Path, scenarios: Collection[str] | None = None) -> Re
 
 
 def parse_claims(files: Mapping[str, Tables], scenarios: Collection[str] | None = None) -> Registry:
-    """Validate what sources say, by the names of their files for messages."""
+    """Validate what sources say, given by file name (for messages)."""
     folders: dict[Path, dict[str, Tables]] = {}
     for file, tables in files.items():
         folders.setdefault(Path(file).parent, {})[file] = tables
@@ -52,14 +52,14 @@ def parse_claims(files: Mapping[str, Tables], scenarios: Collection[str] | None 
 
 
 def _source(found: Assembled) -> PublishedSource:
-    """Raises: ConfigError: as load_claims."""
+    """Validate one source. Raises: ConfigError: as load_claims."""
     if found.problems:
         raise told(found.problems)
     named, used = found.tables.get("requires"), set[str]()
     wrong: list[str] = []
 
     def spelled(node: Any, key: str) -> Any:
-        """With the preconditions that checks refer to in the place of their names."""
+        """Replace the names of preconditions that checks refer to by the preconditions."""
         if isinstance(node, dict):
             return {name: spelled(value, f"{key}.{name}") for name, value in node.items()}
         if isinstance(node, list):

@@ -1,4 +1,4 @@
-"""The typed form of what a published source says. Cross-checks, and those with the scenarios, are in `load`."""
+"""The typed form of what a published source says. Cross-checks, also with the scenarios, are in `load`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jdkmatrix.records.claims import ClaimRecord, ClaimSource, Precondition, Pub
 
 
 class Source(ClaimSource):
-    """Has its `url`, or says in `no_url` why none is known. Results hold what older registries left open."""
+    """A source that has a `url`, or says in `no_url` why none is known. Results hold what old registries left open."""
 
     @model_validator(mode="after")
     def _has_an_address_or_says_why_not(self) -> Self:
@@ -31,7 +31,7 @@ class PrintedFigure(PublishedFigure):
 
 
 class Claim(PublishedResult):
-    """`scenarios`: those that repeat it. Has figures, or says in `only` what there is instead."""
+    """A claim that has figures, or says in `only` what there is instead. `scenarios`: those that repeat it."""
 
     figures: tuple[PrintedFigure, ...] = ()
     scenarios: tuple[Name, ...] = ()
@@ -63,11 +63,11 @@ class Registry(Record):
 
     @property
     def claims(self) -> dict[str, Claim]:
-        """By their ids, source by source."""
+        """The claims by id, source by source."""
         return {name: claim for source in self.sources for name, claim in source.claims.items()}
 
     def records(self, ids: Iterable[str]) -> tuple[ClaimRecord, ...]:
-        """The records of a run that is compared with these claims; every id must be one of `claims`."""
+        """Return the records of a run that is compared with these claims; every id must be one of `claims`."""
         made = {
             name: ClaimRecord.model_validate(
                 {**claim.model_dump(exclude={"scenarios"}), "id": name, "source": one.source.model_dump()}
@@ -78,9 +78,9 @@ class Registry(Record):
         return tuple(made[name] for name in ids)
 
     def repeated_by(self, scenario: str) -> tuple[str, ...]:
-        """The ids of the claims that a scenario repeats."""
+        """Return the ids of the claims that a scenario repeats."""
         return tuple(name for name, claim in self.claims.items() if scenario in claim.scenarios)
 
     def not_repeated(self) -> tuple[ClaimRecord, ...]:
-        """The claims that say why no scenario repeats them."""
+        """Return the claims that say why no scenario repeats them."""
         return self.records(name for name, claim in self.claims.items() if claim.not_repeated is not None)

@@ -1,4 +1,4 @@
-"""The answer of a run in a few lines: what to take, whether to trust it, how to repeat it. Pure."""
+"""A run's answer in a few lines: which executor to use, whether to trust it, how to repeat it. Pure."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from jdkmatrix.report.words.sentences import condition
 from jdkmatrix.stats.stopping import half_width_that_tells
 from jdkmatrix.stats.verdicts import Verdict
 
-_TOLD_ALONE = 3  # conditions; of more than these, who is ahead in how many
+_TOLD_ALONE = 3  # conditions; of more than these, only who is ahead in how many is told
 
 
 def answer_lines(run: JudgedRun) -> Iterator[str]:
-    """The answer of the front page in lines, by the leading figure of each condition; none where nothing is
+    """Yield the front page's answer in lines, by the leading figure of each condition; none where nothing is
     compared."""
     found, conditions = advised(run.judgements), len({key.group for key in run.cells.keys})
     if len(found) > _TOLD_ALONE:
@@ -41,7 +41,7 @@ def answer_lines(run: JudgedRun) -> Iterator[str]:
 
 
 def trust_line(run: JudgedRun) -> str:
-    """How many forks can be used, what the A/A checks came to, and which forks were not steady."""
+    """Say how many forks can be used, what the A/A checks came to, and how many forks were not steady."""
     forks = [fork for cell in run.loaded.cells for fork in cell.forks]
     unsteady = sum(fork.status is Status.NOT_STEADY for fork in forks)
     checks = aa_words(run.judgements)
@@ -54,13 +54,13 @@ def trust_line(run: JudgedRun) -> str:
 
 
 def going_on(directory: Path) -> str:
-    """The command that goes on with the run in this folder, wherever it is kept."""
+    """Return the command that continues the run in this folder, wherever it is kept."""
     return f"{program()} run --resume --run {shlex.quote(str(directory))}"
 
 
 def next_step(run: JudgedRun) -> str:
-    """A quieter host, where none of the forks can be used for what else it did, or more CPUs for the driver, where that
-    measured itself in all; more blocks, where they would tell what these have not; the ratio of two JDKs; else another
+    """Suggest a quieter host, if what else it did left no fork usable, or more CPUs for the driver, if it measured
+    itself in all of them; more blocks, if they would settle what these have not; the ratio of two JDKs; else another
     question."""
     forks = [fork for cell in run.loaded.cells for fork in cell.forks]
     if forks and all(fork.status is Status.INVALID for fork in forks):
@@ -73,7 +73,7 @@ def next_step(run: JudgedRun) -> str:
     precision, sequential = run.run.promised_precision, run.run.stopping is not None
     told = advised(run.judgements)
     undecided = [key for key, advice in told.items() if advice[0].side is Side.OPEN]
-    if not told:  # a tuned executor over itself, say
+    if not told:  # such as a tuned executor over itself
         undecided = [cell.key for cell in run.cells if not is_aa_arm(cell.key.executor)]
     judged = [(key, found) for key in undecided if (found := run.judgements.of(run.cells.leading(key), key))]
     needed = [
@@ -95,12 +95,12 @@ def next_step(run: JudgedRun) -> str:
 
 
 def _blocks_run(run: JudgedRun, key: CellKey) -> int:
-    """Those that both arms of its ratio lost count, too."""
+    """Return how many blocks were run; those that both arms of the ratio lost count, too."""
     return max(run.cell(one).forks for one in (key, key.model_copy(update={"executor": run.cells.reference(key)})))
 
 
 def _next_of_own(run: JudgedRun) -> str:
-    """Another load: no work can be added to its requests."""
+    """Suggest another load or path, since no work can be added to its requests."""
     loops = {kind_of(cell.load).load.in_windows.is_closed_loop for cell in run.loaded.served}
     if len(loops) > 1:
         return "the same with another --path measures another of its requests"

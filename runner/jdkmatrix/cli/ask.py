@@ -1,4 +1,4 @@
-"""`matrix ask`: put a question together step by step, and measure until it is decided or its time is over."""
+"""`matrix ask`: put a question together step by step, and measure until it is decided or time is up."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ from jdkmatrix.stats.stopping import FEWEST_BLOCKS
 _BUDGET = re.compile(r"([0-9]{1,9}) *(s|m|min|h)")
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 _PRECISION = 0.05
-_FEWEST = 2  # blocks with which a ratio has an interval
+_FEWEST = 2  # the fewest blocks that give a ratio an interval
 _ANOTHER = ""  # no value of an axis
-_ROUNDING = 1e-9  # of a block: what floats may lose in a budget that has exactly the time
+_ROUNDING = 1e-9  # of a block: what floats may lose where the budget is exactly enough
 _LONGER = ", longer where faults of the host spoil forks"
 
 
 def ask(options: Options, *, budget: str, yes: bool) -> int:
-    """Returns the exit code of the run.
+    """Ask, measure, and return the exit code of the run.
 
     Raises:
         MatrixError: as asked_here, chosen_of and running.measure; the budget is too small, nothing says what to
@@ -106,8 +106,8 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
 
 
 def _by_menu(question: AxisQuestion) -> str | int:
-    """Raises: KeyboardInterrupt."""
-    import questionary  # only here: what it loads stays out of a process that asks nothing and measures
+    """Ask by a menu. Raises: KeyboardInterrupt."""
+    import questionary  # only here, to keep what it loads out of a process that asks nothing and measures
 
     choices = [questionary.Choice(title=words, value=value) for words, value in question.choices]
     read = question.read
@@ -124,14 +124,14 @@ def _by_menu(question: AxisQuestion) -> str | int:
 
 
 def _confirmed() -> bool:
-    """Raises: KeyboardInterrupt."""
+    """Ask whether to measure now. Raises: KeyboardInterrupt."""
     import questionary
 
     return bool(questionary.confirm("Measure now?", qmark="").unsafe_ask())
 
 
 def cpus_at_most(topology: Topology, driver: DriverChoice, asked: Iterable[int]) -> int:
-    """How many CPUs the server can have.
+    """Return how many CPUs the server can have.
 
     Raises:
         MatrixError: fewer than each of those `asked` for; says what can be had.
@@ -152,7 +152,7 @@ def cpus_at_most(topology: Topology, driver: DriverChoice, asked: Iterable[int])
 def _lacking(
     project: Project, matrix: Matrix, values: Values, unlocated: Collection[str], here: AskedHost
 ) -> Iterator[str]:
-    """What these values need that is not here, in words."""
+    """Yield, in words, what these values need that is not here."""
     yield from (str(jdk) for jdk in dict.fromkeys((*values["jdk"], matrix.driver.jdk)) if jdk in unlocated)
     handed = handed_over()
     for name in map(str, values["server"]):
@@ -164,7 +164,7 @@ def _lacking(
 
 
 def _cost_s(project: Project, chosen: Chosen, topology: Topology) -> tuple[float, float]:
-    """Seconds for what is measured first, and for each block. Raises: MatrixError: none of it can be measured here."""
+    """Return seconds: for what comes first, and per block. Raises: MatrixError: none of it can be measured here."""
     matrix = chosen.matrix
     (stage,) = stages(matrix, PROFILE)
     catalogue = load_with_own(project.jdks, matrix.jdk_homes)
@@ -175,7 +175,7 @@ def _cost_s(project: Project, chosen: Chosen, topology: Topology) -> tuple[float
 
 
 def seconds(budget: str) -> int:
-    """ "10m", "90s", "2h". Raises: MatrixError: anything else."""
+    """Parse "10m", "90s" or "2h". Raises: MatrixError: anything else."""
     found = _BUDGET.fullmatch(budget.strip())
     if found is None:
         raise MatrixError(f'--budget: "{budget}" is no valid time (allowed: 90s, 10m, 2h)')
@@ -183,13 +183,13 @@ def seconds(budget: str) -> int:
 
 
 def budget_for(needed_s: float) -> str:
-    """The option with which there is so much time, in whole minutes from 90 s on."""
+    """Return the option that allows this much time, in whole minutes from 90 s on."""
     return f"--budget {math.ceil(needed_s)}s" if needed_s < 90 else f"--budget {math.ceil(needed_s / 60)}m"
 
 
 def within(options: Options, *, block_s: float, before_s: float, budget_s: float) -> Options:
-    """`options` with as many blocks as there is time for, until the ratio is known to ± 5 %. `before_s`: how long what
-    is measured first takes.
+    """Return `options` with as many blocks as there is time for, until the ratio is known to ± 5 %. `before_s`: how
+    long the measurements before the first block take.
 
     Raises:
         MatrixError: there is no time for two.
@@ -218,7 +218,7 @@ def within(options: Options, *, block_s: float, before_s: float, budget_s: float
 
 
 def command(typed: Sequence[str], said: Values, options: Options) -> tuple[str, ...]:
-    """`matrix run` with the same question. `typed`: behind `matrix ask`; `said`: what that leaves open."""
+    """Return the `matrix run` that asks the same. `typed`: what follows `matrix ask`; `said`: what that leaves open."""
     words, left = ["matrix", "run"], iter(typed)
     for word in left:
         if word == "--budget":

@@ -1,4 +1,4 @@
-"""The site of a run that goes on: written between two blocks, when no server is up and nothing is measured."""
+"""Write the site of a run in progress: between two blocks, when no server is up and nothing is measured."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ SHARE_MAX = 0.05  # of a run's time
 
 
 class SiteBetweenBlocks:
-    """Calls `write` again as soon as that costs no more than `SHARE_MAX` of the time since it was last called, by what
-    it took then. The first time does not count: it makes the pages of all other runs, too, which are taken over from
-    then on. Whatever keeps a site from being written is told, once, and stops no run."""
+    """Calls `write` again as soon as that costs at most `SHARE_MAX` of the time since the last call, going by how long
+    that call took. The first call does not count: it also makes the pages of all other runs, which are reused from then
+    on. Whatever keeps the site from being written is reported once, and stops no run."""
 
     def __init__(
         self, write: Callable[[], None], say: Callable[[str], None], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._write, self._say, self._clock = write, say, clock
-        self._ended_s: float | None = None  # None: it was not written yet
+        self._ended_s: float | None = None  # None: not written yet
         self._took_s = 0.0
         self._told = ""
 
@@ -47,8 +47,8 @@ class SiteBetweenBlocks:
 
 
 def write_site_apart(project: Project, runs: Sequence[Path], site: Path | None) -> None:
-    """Write the site in a process of its own, which has ended when this returns. Its imports and its data stay out of
-    the process that measures, whose free memory decides whether servers take turns.
+    """Write the site in a process of its own, which has ended when this returns. That keeps its imports and data out of
+    the measuring process: free memory decides whether servers take turns.
 
     Raises:
         MatrixError: it failed, and has said why.
@@ -65,10 +65,10 @@ def write_site_apart(project: Project, runs: Sequence[Path], site: Path | None) 
 
 
 def _write(project: Project, runs: Sequence[Path], site: Path | None) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the process that waits for this one
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # and so does this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits for this one gets it, too
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # likewise
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))  # which ends it in order
+    with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))  # for an orderly end
     try:
         write_site(project, runs, site)
     except Exception as error:

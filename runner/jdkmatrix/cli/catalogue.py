@@ -28,7 +28,7 @@ _STYLES = {"ready": "green", "fetchable": "cyan", "unavailable": "dim"}
 
 
 def show(*, as_json: bool) -> None:
-    """List the catalogue with what becomes of each entry on this host."""
+    """List the catalogue, with whether and from where each entry can be had on this host."""
     rows = outlook(load_catalogue(find_project().jdks))
     if as_json:
         print(json.dumps([_as_json(row) for row in rows], indent=2, default=str))
@@ -60,7 +60,7 @@ def _where(row: Outlook) -> Iterator[str]:
 
 
 def fetch_one(jdk_id: str) -> None:
-    """Fetch one entry and say what was got."""
+    """Fetch one entry and say what was obtained."""
     catalogue = load_catalogue(find_project().jdks)
     entry = catalogue.entry(jdk_id)
     with stoppable():
@@ -71,9 +71,9 @@ def fetch_one(jdk_id: str) -> None:
 
 
 def update(ids: Sequence[str], *, write: bool) -> None:
-    """Look newer builds up, for `ids` or for every entry that follows its vendor, and show the change as a diff.
+    """Look up newer builds, for `ids` or for every entry that follows its vendor, and show the change as a diff.
 
-    jdks.json is only written with `write`.
+    jdks.json is written only with `write`.
 
     Raises:
         MatrixError: an id is unknown, no vendor answers, or jdks.json cannot be read or written.

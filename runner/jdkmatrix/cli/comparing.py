@@ -40,8 +40,8 @@ def compare(
     as_markdown: bool,
     html: Path | None = None,
 ) -> int:
-    """`values`: by axis, the two values that are compared; `html`: where a page of it is written, too. Returns the exit
-    code.
+    """Compare, print, and return the exit code. `values`: by axis, the two values to compare; `html`: where to write a
+    page of it, too.
 
     Raises:
         MatrixError: not two sides, a side that is not there, or nothing that both have.
@@ -101,7 +101,7 @@ def _chosen(sides: Sequence[ComparedSide], values: Mapping[str, Sequence[str]]) 
 
 
 def _verdict(found: Compared) -> tuple[str, ...]:
-    """What came out, and before it why figures themselves are not compared."""
+    """Return what came out, preceded by why figures themselves are not compared, if they are not."""
     skipped = (words.hosts(found),) if found.why_not else ()
     return (*skipped, words.outcome(found))
 
@@ -122,7 +122,7 @@ def _print(found: Compared, console: Console) -> None:
 
 
 def _as_markdown(found: Compared) -> str:
-    """The verdict first: of many remarks, only some are listed."""
+    """Format as Markdown, the verdict first: of many remarks, only some are listed."""
     rows = [tuple(map(markdown.escaped, (cell_words(one.key), *words.row(one)))) for one in found.changes]
     remarks = words.remarks(found)
     return "\n\n".join(
@@ -136,7 +136,7 @@ def _as_markdown(found: Compared) -> str:
 
 
 def write_page(found: Compared, target: Path, templates: Path, *, names: str) -> None:
-    """One file that needs no other. `names`: of the runs, for messages.
+    """Write the comparison as one self-contained file. `names`: those of the runs, for messages.
 
     Raises:
         MatrixError: it cannot be written, or a template is missing.

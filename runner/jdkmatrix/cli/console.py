@@ -1,4 +1,4 @@
-"""Where tables and progress are printed."""
+"""The console on which tables and progress are printed."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from rich.console import Console
 
 
 def console_here() -> Console:
-    """This terminal, on which ":100:" in a path stays what it is: `rich` would make an emoji of it."""
+    """Return a console that leaves ":100:" in a path as it is: by default `rich` makes an emoji of it."""
     return Console(emoji=False)

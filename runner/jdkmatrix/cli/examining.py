@@ -33,7 +33,7 @@ _MEANINGS: dict[HostVerdict, str] = {
 
 
 def show(*, as_json: bool = False, as_markdown: bool = False) -> int:
-    """Print the checks of this host; returns the exit code of the overall verdict."""
+    """Print the checks of this host; return the exit code of the overall verdict."""
     facts = read_facts(read_topology())
     examined = this_host()
     checks = examine(examined)
@@ -59,8 +59,8 @@ def show(*, as_json: bool = False, as_markdown: bool = False) -> int:
 
 
 def this_host() -> Host:
-    """Results go to the project's folder; without a project the working directory stands for it. The server's CPUs are
-    those of a cell with half of this host's."""
+    """Return this host. Results go to the project's folder, or without a project to the working directory. The server's
+    CPUs are those of a cell with half of this host's."""
     try:
         results = find_project().results
     except MatrixError:
@@ -72,7 +72,7 @@ def _server_cpus(topology: Topology) -> tuple[int, ...]:
     half = max(1, len(topology.cpus) // 2)
     try:
         return assign(topology, sut_cpus=half, driver_cpus=1, overlap=True).sut
-    except TooFewCpusError:  # a small CPU quota, which has a row of its own
+    except TooFewCpusError:  # a small CPU quota, which is reported in a row of its own
         return tuple(cpu.cpu for cpu in topology.cpus[-half:])
 
 
@@ -99,7 +99,7 @@ def _counts(checks: Mapping[str, Check]) -> str:
 
 
 def _markdown(checks: Mapping[str, Check], verdict: HostVerdict, host: str) -> str:
-    """For the job summary of a CI service: the verdict as a heading, then what stands in the way first."""
+    """Format for the job summary of a CI service: the verdict as a heading, then the rows, the worst first."""
     worst_first = ("unfit", "noisy", "not shown", "ready")
     rows = (
         (markdown.escaped(name), check.verdict, markdown.escaped(_found(check)), markdown.escaped(check.advice))

@@ -23,7 +23,7 @@ stopped by the end of the terminal, Ctrl-C or SIGTERM, finished work is kept."""
 
 @contextmanager
 def _told_once() -> Iterator[None]:
-    """Turn refusals of typer, our own and those of the system into one message and one exit code."""
+    """Turn refusals by typer, by this program and by the system into one message and one exit code."""
     try:
         with _written_out():
             yield
@@ -33,7 +33,7 @@ def _told_once() -> Iterator[None]:
     except MatrixError as error:
         print(f"matrix: {error}", file=sys.stderr)
         raise typer.Exit(error.exit_code) from None
-    except BrokenPipeError:  # typer ends quietly
+    except BrokenPipeError:  # typer exits quietly
         raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
@@ -43,13 +43,13 @@ def _told_once() -> Iterator[None]:
 
 @contextmanager
 def _written_out() -> Iterator[None]:
-    """What was printed has left this process, or the error is one of the command; at the end Python would tell it in
-    its own words."""
+    """Flush what was printed, so that a failure to do so is an error of the command; otherwise Python would report it
+    at exit in its own words."""
     try:
         yield
     finally:
         try:
-            if sys.stdout is not None:  # closed before we began
+            if sys.stdout is not None:  # None: closed before this program began
                 sys.stdout.flush()
         except OSError:
             with Path(os.devnull).open("wb") as nowhere:
@@ -58,7 +58,7 @@ def _written_out() -> Iterator[None]:
 
 
 class Commands(TyperGroup):
-    """Ends where typer refuses a command as where we do."""
+    """Exits in the same way whether typer refuses a command or this program does."""
 
     def make_context(self, info_name: str | None, args: list[str], *others: Any, **kwargs: Any) -> Any:
         with _told_once():

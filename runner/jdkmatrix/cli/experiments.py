@@ -1,4 +1,4 @@
-"""Experiments without a server in a terminal: a fork in a line, all cells in a table."""
+"""Show experiments without a server on a terminal: a fork in a line, all cells in a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEADINGS = ("arm", "forks", "median", "least–most", "expected", "outcome")
 
 
 def fork_words(fork: Fork) -> str:
-    """The leading figure and how it ended; what spoils it where something does."""
+    """Return the leading figure, how the fork ended, and what spoils it, if anything does."""
     result = fork.result
     if result is None:
         return f"{fork.status.value}: {fork.reasons[0].message.splitlines()[0] if fork.reasons else ''}"
@@ -34,8 +34,8 @@ def fork_words(fork: Fork) -> str:
 
 
 def groups(cells: Cells) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
-    """The cells of each condition, with the name and unit of their leading figure, and a row for each cell, as
-    `HEADINGS`."""
+    """Yield the cells of each condition: a title with the name and unit of their leading figure, and a row for each
+    cell, as in `HEADINGS`."""
     keyed = ((cell.key, cell) for cell in cells)
     titled = ((f"{key.jdk}: {key.workload}, {key.load}, {size_words(key)}", cell) for key, cell in keyed)
     for title, members in grouped(titled).items():

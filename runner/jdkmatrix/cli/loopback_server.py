@@ -1,4 +1,4 @@
-"""A folder of static files for the browsers of this host, and for nobody else."""
+"""Serve a folder of static files to the browsers of this host, and to nobody else."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _READ_FOR_POLICY_BYTES = 4096
 
 
 class LoopbackServer(ThreadingHTTPServer):
-    """Serves what is in `directory`, which may be replaced meanwhile. A connection beyond `connections_max` is closed
-    at once; any other, if its request is not complete within `request_s_max`, or if it takes no data for that long."""
+    """Serves `directory`, which may be replaced meanwhile. A connection beyond `connections_max` is closed at once; any
+    other, if its request is not complete within `request_s_max`, or if it accepts no data for that long."""
 
     def __init__(self, port: int, directory: Path, *, connections_max: int = 64, request_s_max: float = 10) -> None:
         """Raises: OSError: the port is taken."""
@@ -42,7 +42,7 @@ class LoopbackServer(ThreadingHTTPServer):
             return
         try:
             super().process_request(request, client_address)
-        except RuntimeError:  # there is no thread for it; Ctrl-C may come after the start of one
+        except RuntimeError:  # no thread could be started; Ctrl-C, by contrast, may come after the start of one
             self._free.release()
             raise
 
@@ -53,14 +53,14 @@ class LoopbackServer(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Nothing of connections that break, which browsers do all the time."""
+        """Print errors, but not those of broken connections, which browsers cause all the time."""
         error = sys.exception()
         if isinstance(error, Exception) and not isinstance(error, OSError):
             print(f"matrix: a request failed: {fault(error)}", file=sys.stderr)
 
 
 class _Request(io.RawIOBase):
-    """What comes over a connection until `deadline_s` of the monotonic clock."""
+    """The data that a connection delivers until `deadline_s` of the monotonic clock."""
 
     def __init__(self, connection: socket.socket, deadline_s: float) -> None:
         self._connection, self._deadline_s = connection, deadline_s
@@ -77,7 +77,7 @@ class _Request(io.RawIOBase):
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Files of the site, never out of a cache: they change under the same name."""
+    """Serves the files of the site, never from a cache, since they change under the same name."""
 
     server: LoopbackServer
     request: socket.socket
@@ -89,7 +89,7 @@ class _Handler(SimpleHTTPRequestHandler):
         self.rfile = io.BufferedReader(_Request(self.request, time.monotonic() + self.server.request_s_max))
 
     def send_head(self) -> BinaryIO | None:
-        """A name that only says that it is this host could be anybody's page, which would read along."""
+        """Refuse other names: one that merely resolves to this host may be anybody's page, which would read along."""
         names = [_PORT.sub("", name).lower() for name in self.headers.get_all("Host", ())]
         if len(names) != 1 or names[0] not in _NAMES:
             self.send_error(HTTPStatus.MISDIRECTED_REQUEST, f"Ask for {LOOPBACK} or localhost")
@@ -112,11 +112,11 @@ class _Handler(SimpleHTTPRequestHandler):
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: a page is some ten lines."""
+        """Log nothing: a page would take some ten lines."""
 
 
 def _policy(path: Path) -> str:
-    """The content security policy that a page declares; empty for any other file."""
+    """Return the content security policy that a page declares; one that allows nothing for any other file."""
     try:
         page = path / "index.html" if path.is_dir() else path
         if page.suffix != ".html":

@@ -26,7 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # rich takes half of the time that help has
+    rich_markup_mode=None,  # rich would take half of the time allowed for --help
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 jdks_app = typer.Typer(
@@ -169,7 +169,7 @@ def serve(
     runs: RunsArgument = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any port that is free.")] = 8000,
 ) -> None:
-    """Serve the site at 127.0.0.1, and write it again when results change and nothing is measuring; Ctrl-C ends it."""
+    """Serve the site at 127.0.0.1, and rewrite it when results change and nothing is measuring; Ctrl-C ends it."""
     from jdkmatrix.cli import serving
 
     serving.serve(runs or [], port)
@@ -198,7 +198,7 @@ def export(
 
 @app.command(short_help="Print the tables and verdicts of a run.")
 def summary(run: RunArgument = None, as_markdown: MarkdownOption = False) -> None:
-    """Print the tables and verdicts of a run, as at its end, by the published claims of today."""
+    """Print the tables and verdicts of a run, as at its end, judged by today's published claims."""
     from jdkmatrix.cli import reporting
 
     raise typer.Exit(reporting.summarise(run, as_markdown=as_markdown))
@@ -222,8 +222,8 @@ def compare(
         Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page, too: one file.")
     ] = None,
 ) -> None:
-    """Say what got better or worse, and what else changed. Exit code 4: something got significantly worse; 5: that is
-    not excluded."""
+    """Say what got better or worse, and what else changed. Exit code 4: something got significantly worse; 5: that
+    cannot be ruled out."""
     from jdkmatrix.cli import comparing
 
     if as_json and as_markdown:
@@ -243,7 +243,7 @@ def setup(options: Options) -> None:
 
 @jdks_app.callback(invoke_without_command=True)
 def jdks(context: typer.Context, as_json: JsonOption = False) -> None:
-    """List every entry: where it comes from here, or why it is not available."""
+    """List every entry of the catalogue: where it comes from on this host, or why it is not available."""
     if context.invoked_subcommand is not None:
         if as_json:
             raise MatrixError(f"--json lists the catalogue: {context.invoked_subcommand} does not take it")
@@ -274,7 +274,7 @@ def jdks_update(
     """Ask the vendors for newer builds, and show what would change in jdks.json as a diff.
 
     The build that is replaced is kept as ID-prev. Checksums are those that the vendors publish over HTTPS. They are
-    trusted on first use; `matrix jdks fetch` verifies against them, where no such build is here.
+    trusted on first use; `matrix jdks fetch` verifies against them, unless that build is already here.
     """
     from jdkmatrix.cli import catalogue
 
@@ -318,7 +318,7 @@ def schema() -> None:
 
 def main() -> None:
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show stops nothing
+        if isinstance(stream, TextIOWrapper):  # characters that a terminal cannot show stop nothing
             stream.reconfigure(errors="replace")
     app()
 

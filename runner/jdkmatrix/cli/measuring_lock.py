@@ -1,8 +1,8 @@
-"""One run measures at a time on a host. What would disturb it can ask, and wait or refuse.
+"""Only one run measures at a time on a host. Whatever would disturb it can ask, and wait or refuse.
 
-The lock is a name among the kernel's abstract sockets (unix(7)): whichever cache they use and whoever they are, all
-processes of a host see the same one, and it goes with the process that has it. A container with a network of its own
-has names of its own.
+The lock is a name among the kernel's abstract sockets (unix(7)): all processes of a host see the same one, whichever
+cache they use and whoever runs them, and it disappears with the process that holds it. A container with its own network
+has its own names.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _OPEN_FILES_MIN = 256
 
 @contextmanager
 def alone_on_this_host() -> Iterator[None]:
-    """Two runs at once would measure each other.
+    """Hold the lock in the block: two runs at once would measure each other.
 
     Raises:
         MatrixError: another one is measuring.
@@ -45,15 +45,15 @@ def alone_on_this_host() -> Iterator[None]:
 
 
 def is_measuring() -> bool:
-    """Is a run? Asked of the kernel: trying the lock would refuse a run that starts at that moment."""
+    """Ask the kernel whether a run is measuring: trying the lock would turn away a run that starts at that moment."""
     names = (text_if_readable(_NAMES) or "").splitlines()
     return any(name.endswith(f" @{_NAME}") for name in names)
 
 
 @contextmanager
 def measuring() -> Iterator[Confiner]:
-    """Nothing else measures on this host, threads stay on their CPUs, and Ctrl-C and SIGTERM end it in order. What a
-    run that was killed has left set is put back, before anybody reads how the host is set.
+    """Measure in the block: alone on this host, with threads kept on their CPUs and an orderly end on Ctrl-C and
+    SIGTERM. What a killed run has left set is put back first, before anything reads how the host is set.
 
     Raises:
         MatrixError: another run is measuring, this process may open too few files, or something cannot be put back.

@@ -1,5 +1,5 @@
-"""An application of the user on the command line: the table [workloads.NAME] that it stands for, and what follows from
-such a table for the cells."""
+"""The user's own application on the command line: the table [workloads.NAME] that its options stand for, and what
+follows from such a table for the cells."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _SERVLETS = {"JSON binding", "servlets"}
 def own_table(
     command: str | None, war: Path | None, path: str | None, ready: str | None, arms: Iterable[str]
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """The table of such a workload by its name, empty where no option asks for one, and the arms that are not its own.
+    """Return the table of such a workload by name, empty if no option asks for one, and the arms that are not its own.
 
-    Its name tells what is measured: two files of one name, or two paths, are two workloads.
+    The name tells what is measured: two files of the same name, or two paths, are two workloads.
 
     Raises:
         MatrixError: an option lacks another, or there is no such file.
@@ -82,7 +82,7 @@ def own_table(
 
 
 def from_anywhere(typed: Sequence[str], folder: Path) -> tuple[str, ...]:
-    """A command line typed in `folder`, with the whole path of every file and folder of what is measured."""
+    """Return a command line typed in `folder`, with absolute paths for every file and folder of what is measured."""
 
     def of_arm(text: str) -> str:
         if arm := _ARM.fullmatch(text):
@@ -109,8 +109,8 @@ def from_anywhere(typed: Sequence[str], folder: Path) -> tuple[str, ...]:
 
 
 def with_own(options: Options, matrix: Matrix) -> Options:
-    """With what the cells of such workloads have, where nothing else is asked for: no added work, and for a command its
-    arms, with an A/A check of the first.
+    """Return the options with the defaults of such workloads' cells: no added work, and for a command its arms, with an
+    A/A check of the first.
 
     Raises:
         MatrixError: they are asked for beside workloads of another kind.
@@ -128,14 +128,14 @@ def with_own(options: Options, matrix: Matrix) -> Options:
         if options.aa is None:
             values |= {"executor": (*arms, aa_arm(arms[0]))}
     merged, tuned = {**values, **options.values}, options.values.get("executor", ())
-    # Arms with options of their own, such as virtual:-XX:+UseParallelGC, come behind those of the command.
+    # Arms with options of their own, such as virtual:-XX:+UseParallelGC, come after those of the command.
     if "executor" in values and all("+" in str(one) for one in tuned):
         merged["executor"] = (*values["executor"], *tuned)
     return replace(options, values=merged)
 
 
 def own_applications(options: Options, matrix: Matrix) -> dict[str, OwnApplication]:
-    """Those of the user among the workloads that are asked for, by their names."""
+    """Return the user's own applications among the workloads that are asked for, by name."""
     names, tables = map(str, options.values.get("workload", ())), options.tables.get("workloads", {})
     return {name: own for name in names if (own := _own(name, tables, matrix))}
 
@@ -154,7 +154,7 @@ def _placed(words: str, folder: Path, option: str = "--command") -> str:
 
 
 def _validated(table: Mapping[str, Any]) -> OwnApplication:
-    """Raises: MatrixError: names the option that says what is wrong."""
+    """Check the table. Raises: MatrixError: names the option that says what is wrong."""
     try:
         return OwnApplication.model_validate(table)
     except ValidationError as error:
@@ -164,7 +164,7 @@ def _validated(table: Mapping[str, Any]) -> OwnApplication:
 
 
 def _features() -> str:
-    """The smallest set with which a plain WAR can be served."""
+    """Return the smallest feature set with which a plain WAR can be served."""
     return next(name for name, one in feature_sets().items() if set(one.has) >= _SERVLETS)
 
 

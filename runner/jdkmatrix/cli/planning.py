@@ -1,4 +1,4 @@
-"""`matrix plan`: what a run would do."""
+"""`matrix plan`: show what a run would do."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from jdkmatrix.run.impossible import impossible_here, none_here, possible_bases
 from jdkmatrix.run.plan import Plan, Stage, estimate_s, make_plan, stages
 from jdkmatrix.subjects.kinds import kind_of
 
-_ROWS_AT_MOST = 40  # more are no table that anybody reads
+_ROWS_AT_MOST = 40  # nobody reads a longer table
 _NAMES_AT_MOST = 4
 
 _AXES: dict[str, Callable[[CellKey], str]] = {
@@ -46,8 +46,8 @@ _KEPT = ("workload", "load")  # in rows that stand for several conditions
 
 @dataclass(frozen=True)
 class _StageEstimate:
-    """A stage as this host can measure it. `bases`: what is measured before it, one fork each, since its loads are
-    shares of what they do, and no stage before has them."""
+    """A stage as far as this host can measure it. `bases`: the cells measured before it, one fork each, because its
+    loads are shares of what they do, and no earlier stage has them."""
 
     stage: Stage
     plan: Plan
@@ -90,7 +90,7 @@ def _ahead(matrix: Matrix, planned: Sequence[Stage], seed: int, catalogue: Catal
 
 
 def show(options: Options, *, as_json: bool) -> None:
-    """Print cells, order and estimate; starts nothing and asks no network.
+    """Print cells, order and estimate; measure nothing, and do not use the network.
 
     Raises:
         MatrixError: as chosen_here; or none of the cells can be measured here.
@@ -194,7 +194,7 @@ def _show_stage(one: _StageEstimate, matrix: Matrix, console: Console) -> None:
 
 
 def _table(plan: Plan, profile: str) -> tuple[Table, bool]:
-    """A row for each condition, and True; or for each workload and load where these are too many, and False."""
+    """Build a table with a row per condition, and True; or if these are too many, per workload and load, and False."""
     varying = [name for name, of in _AXES.items() if len({of(cell) for cell in plan.cells}) > 1]
     rows = _rows(plan.cells, varying)
     is_whole = len(rows) <= _ROWS_AT_MOST
@@ -215,12 +215,12 @@ def _table(plan: Plan, profile: str) -> tuple[Table, bool]:
 
 
 def _rows(cells: Sequence[CellKey], axes: Sequence[str]) -> list[list[CellKey]]:
-    """The cells that are alike on these axes, in their order."""
+    """Group the cells that are alike on these axes, in their order."""
     return list(grouped((tuple(_AXES[name](cell) for name in axes), cell) for cell in cells).values())
 
 
 def _shared(name: str, key: CellKey) -> str:
-    """The values that all cells share, for the title; empty where they go without saying."""
+    """Return the value that all cells share, for the title; empty where it goes without saying."""
     match name:
         case "CPUs":
             return plural(key.cpus, "CPU")

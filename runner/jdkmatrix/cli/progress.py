@@ -1,4 +1,4 @@
-"""How a run shows itself: a live bar on a terminal, plain lines elsewhere."""
+"""Show the progress of a run: a live bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from jdkmatrix.store.cells import CellRecord
 
 
 def figures(fork: Fork, cell: CellRecord) -> str:
-    """The result of one fork in a line; of rising steps the figures that the table has."""
+    """Return the result of one fork in a line; for rising steps, the figures that the table has."""
     if fork.program is not None:
         return experiments.fork_words(fork)
     if not fork.usable:
@@ -40,7 +40,7 @@ def figures(fork: Fork, cell: CellRecord) -> str:
 
 
 def clock(seconds: float) -> str:
-    """ "7:32", "2:04:10", "8 d 10 h"."""
+    """Format a duration as "7:32", "2:04:10" or "8 d 10 h"."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours >= 48:
@@ -50,9 +50,9 @@ def clock(seconds: float) -> str:
 
 @dataclass(eq=False)
 class Display(AbstractContextManager["Display", None], ABC):
-    """Counts forks and tells the time left: by the forks that are done, by the plan's estimate until one is.
-    `_precision`: to which share ratios are to be known; `_sequential`: by adding blocks until they are; `_verbose`:
-    tell windows and rounds, too."""
+    """Counts forks and tells the time left: from the forks that are done, or from the plan's estimate until one is.
+    `_precision`: the share to which ratios are to be known; `_sequential`: by adding blocks until they are; `_verbose`:
+    print windows and rounds, too."""
 
     _console: Console
     _fork_s: float
@@ -79,7 +79,7 @@ class Display(AbstractContextManager["Display", None], ABC):
         self._fork_s = (self._result_s - self._began_s) / self._done
 
     def block_finished(self, group: Sequence[CellRecord], more: bool) -> None:
-        """Behind the last block of a condition the summary says more."""
+        """Print the ratios so far, but not after the last block of a condition: the summary then says more."""
         if not more or not group[0].key.has_server:
             return
         block_s = self._fork_s * len(group)
@@ -98,7 +98,7 @@ class Display(AbstractContextManager["Display", None], ABC):
 
     @property
     def _left(self) -> str:
-        """Falls from one result to the next, though the forks of a block that take turns all end with it."""
+        """The time left: it falls between results, too, though forks that take turns all end with their block."""
         ahead_s = self._fork_s * (self._total - self._done) - (self._now() - self._result_s)
         return clock(max(ahead_s, self._fork_s * (self._total - self._started)))
 
@@ -120,7 +120,7 @@ class Lines(Display):
 
 
 class Screen(Display):
-    """On a terminal: a bar with the time left, below it the fork that is measured and what the blocks say so far;
+    """On a terminal: a bar with the time left, and below it the fork being measured and what the blocks say so far;
     results scroll by above."""
 
     _measured = _step = _so_far = ""
@@ -152,7 +152,7 @@ class Screen(Display):
     def step(self, text: str) -> None:
         super().step(text)
         self._step = text
-        with suppress(OSError):  # a terminal that was closed ends the run, and not what it is measuring
+        with suppress(OSError):  # a closed terminal ends the run, not the measurement at hand
             self._live.refresh()
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
@@ -184,6 +184,6 @@ def display(
     verbose: bool,
     now: Callable[[], float] = time.monotonic,
 ) -> Display:
-    # A bar needs a cursor that moves, which neither TERM=dumb nor a file has; FORCE_COLOR takes a file for a terminal.
+    # A bar needs a cursor that moves, which neither TERM=dumb nor a file has; FORCE_COLOR makes a file pass for one.
     can_redraw = console.is_interactive and console.file.isatty()
     return (Screen if can_redraw else Lines)(console, fork_s, precision, sequential, verbose, now)

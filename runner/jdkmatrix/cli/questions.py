@@ -1,4 +1,4 @@
-"""The questions of `matrix ask`, one after another, and the whole question that the answers come to. Pure."""
+"""The questions of `matrix ask`, one after another, and the complete question that the answers add up to. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jdkmatrix.run.plan import axis_values
 
 PROFILE = "quick"
 _CPUS_LISTED = 8
-_FULL_BELOW_US = 300  # with so much, the server was the limit on two CPUs; with less this was not measured
+_FULL_BELOW_US = 300  # with this much, the server was the limit on two CPUs; less was not measured
 
 Values = dict[str, tuple[str | int, ...]]
 Choose = Callable[["AxisQuestion"], str | int]
@@ -28,7 +28,7 @@ Choose = Callable[["AxisQuestion"], str | int]
 
 @dataclass(frozen=True)
 class AxisQuestion:
-    """One thing to choose: values of an axis with their words, the usual one first. `read`: makes another value of what
+    """One choice to make: values of an axis with their wording, the usual one first. `read`: parses another value that
     is typed, as in `such_as`, and raises MatrixError; None: there is no other."""
 
     axis: str
@@ -52,12 +52,12 @@ class AskedHost:
     releases: Mapping[str, str]
 
     def server_words(self, server: str) -> str:
-        """ "Spring Boot 3.5.6 (spring-boot-3.5)"."""
+        """Describe a server: "Spring Boot 3.5.6 (spring-boot-3.5)"."""
         return f"{title_with_release(server, self.releases.get(server, ''))} ({server})"
 
 
 def answered(matrix: Matrix, given: Mapping[str, Sequence[str | int]], here: AskedHost, choose: Choose) -> Values:
-    """The values to measure, by axis: `given` stays, `choose` decides what has more than one choice.
+    """Return the values to measure, by axis: `given` stays, `choose` decides what has more than one choice.
 
     Raises:
         MatrixError: the server has nothing to compare, none has what is compared, or no workload can be that.
@@ -104,7 +104,7 @@ def _check_served(matrix: Matrix, given: Values) -> None:
 
 
 def _servers(matrix: Matrix, given: Values) -> list[str]:
-    """Those that have the executors that are given, or else both that are compared, and can serve what is given.
+    """List the servers that have the given executors, or else both that are compared, and can serve what is given.
 
     Raises:
         MatrixError: there is none.
@@ -120,12 +120,12 @@ def _servers(matrix: Matrix, given: Values) -> list[str]:
 
 
 def _words(given: Values) -> str:
-    """Options as on the command line, without times of 0, which nobody says of an application of the user."""
+    """Format options as on the command line, without times of 0, which nobody gives for an application of their own."""
     return " ".join(options_of({axis: values for axis, values in given.items() if values != (0,)}))
 
 
 def questions(matrix: Matrix, values: Values, here: AskedHost) -> Iterator[AxisQuestion]:
-    """One after another, since what may be chosen follows from what is; `values` has what is chosen meanwhile.
+    """Yield question after question, since what may be chosen depends on earlier answers; `values` gets each meanwhile.
 
     Raises:
         MatrixError: as _servers; no workload can be what is chosen.
@@ -184,14 +184,14 @@ def _can_wait(matrix: Matrix, values: Values, wait_us: int) -> bool:
 
 
 def _why_not(matrix: Matrix, given: Values, server: str) -> str | None:
-    """Why no workload can be what is given on this server; None where one can."""
+    """Return why no workload can be what is given on this server; None if one can."""
     asked: Values = {"load": ("saturate-50",), "wait_us": (0,), **given, "server": (server,)}
     reasons = _reasons(matrix, asked).values()
     return None if None in reasons else next(iter(reasons), None)
 
 
 def _database(matrix: Matrix, values: Values) -> AxisQuestion:
-    """For each database, the first workload that has it and can be what is asked for, on a JVM with the usual options.
+    """Offer, for each database, the first workload that has it and fits what is asked, on a JVM with the usual options.
 
     Raises:
         MatrixError: none can.
@@ -210,7 +210,7 @@ def _database(matrix: Matrix, values: Values) -> AxisQuestion:
 
 
 def _reasons(matrix: Matrix, values: Values) -> dict[str, str | None]:
-    """Why a workload cannot be that, None where it can, of those that there are and that `values` allow."""
+    """Return, for each workload that `values` allow, why it cannot be what they ask for; None if it can."""
     server, load = str(values["server"][0]), str(values["load"][0])
     point = {"server": server, "jdk": "", "executor": own_pool(server), "cpus": 1, "burn_us": 0, "load": load}
     usual = matrix.model_copy(update={"loads": {load: matrix.loads.get(load) or matrix.loads["saturate-50"]}})
@@ -223,8 +223,8 @@ def _reasons(matrix: Matrix, values: Values) -> dict[str, str | None]:
 
 
 def needed(matrix: Matrix, values: Values, given: Iterable[str], answers: Iterable[str]) -> Values:
-    """The values that `matrix run` must be told beside those `given`, to measure the same: the answers, and whatever
-    the profile would have otherwise."""
+    """Return the values that `matrix run` must be told besides those `given`, to measure the same: the answers, and
+    whatever the profile would otherwise choose differently."""
     select = matrix.profiles[PROFILE].select
 
     def is_usual(axis: str, found: tuple[str | int, ...]) -> bool:
@@ -239,7 +239,7 @@ def needed(matrix: Matrix, values: Values, given: Iterable[str], answers: Iterab
 
 
 def taken_words(values: Values, here: AskedHost) -> str:
-    """ "Apache Tomcat 11.0.10 (tomcat), temurin-25, 1 CPU, ..."; executors have words of their own."""
+    """Describe values: "Apache Tomcat 11.0.10 (tomcat), temurin-25, 1 CPU, ..."; executors are described separately."""
     words: dict[str, Callable[[str | int], str]] = {
         "server": lambda name: here.server_words(str(name)),
         "jdk": lambda name: f"{name} (`matrix jdks` lists others, for --jdk)",
@@ -253,7 +253,7 @@ def taken_words(values: Values, here: AskedHost) -> str:
 
 
 def compared_words(server: str) -> str:
-    """The server's own pool and what stands for virtual threads, with its switch where the server brings it along."""
+    """Describe the server's own pool and its virtual threads, with their switch where the server brings them along."""
     kind, pool, virtual = server_kind(server), own_pool(server), virtual_of(server)
     own = kind.executors.get(virtual) if kind else None
     switch = f"; switch: {own.switch}" if own else ""

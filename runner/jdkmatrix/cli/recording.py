@@ -1,4 +1,4 @@
-"""The record of a run while it is measured: kept from a session's first fork on, and with every stage that begins."""
+"""The record of a run in progress: saved from a session's first fork on, and with every stage that begins."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _CALIBRATION = "calibration.json"  # beside capacities, which may be measured be
 
 @dataclass
 class Recording:
-    """`earlier`: the record of a run that goes on; `seed`: of the order of forks. `record`: None before a fork of this
-    session is measured."""
+    """`earlier`: the record of a run that is continued; `seed`: for the order of forks. `record`: None before a fork of
+    this session is measured."""
 
     project: Project
     chosen: Chosen
@@ -55,17 +55,17 @@ class Recording:
 
     @property
     def session(self) -> int:
-        """The number of the one that begins now."""
+        """The number of the session that begins now."""
         return 1 + len(self.earlier.sessions) if self.earlier else 1
 
     def keep_calibration(self, stage: Prepared) -> None:
-        """With it the capacities stand that come next, also where the run is cut off and begun again in its folder."""
+        """Save the calibration, so that capacities that come next stand if the run is begun again in its folder."""
         if stage.calibration:
             kept = {"host": self._host(stage.host), "calibration": stage.calibration.model_dump(mode="json")}
             write_atomic(self._kept_calibration, json.dumps(kept, indent=1))
 
     def known_calibration(self, host: HostFacts) -> Calibration | None:
-        """That of the run which goes on, or else one that was kept; None where this host is another than it was."""
+        """Return that of the continued run, or else one that was kept; None where this host is another than it was."""
         if self.earlier and (known := calibration_of(self.earlier, host, self.confiner.method)):
             return known
         try:
@@ -85,7 +85,7 @@ class Recording:
         self._prepared.append(stage)
 
     def begin(self, capacities: Iterable[BasisCapacity]) -> None:
-        """Keep a record of the stages that are there. `capacities`: those of an earlier session that stand, too."""
+        """Save a record of the stages added so far. `capacities`: those of an earlier session that still stand, too."""
         prepared = together(self._prepared)
         if self.record:
             sessions = self.record.sessions
@@ -104,14 +104,14 @@ class Recording:
             self.record = self.record.model_copy(update={"order": labels})
 
     def end(self, status: Literal["complete", "interrupted"], order: tuple[str, ...]) -> None:
-        """`order`: of what earlier sessions measured, where this one measured nothing."""
+        """End the session. `order`: of what earlier sessions measured, where this one measured nothing."""
         if self.record is None:
             if status == "complete" and self.earlier:
                 self.store.save_run(complete_idle(self.earlier, order=order))
             return
         self.record = end_session(self.record, status, now_utc(), time.monotonic() - self._started_s)
         self.store.save_run(self.record)
-        if status == "complete":  # asks the network, and may be stopped
+        if status == "complete":  # uses the network, and may be stopped
             jdks = catalogue_records(self.project, together(self._prepared))
             self.store.save_run(self.record.model_copy(update={"jdks": jdks}))
 
@@ -133,7 +133,7 @@ class Recording:
         )
 
     def _with_earlier(self, made: RunRecord, prepared: Prepared) -> RunRecord:
-        """With what an earlier session told of stages that this one has not come to, and may never."""
+        """Add what an earlier session recorded of stages that this one has not reached, and may never reach."""
         earlier = self.earlier
         if earlier is None or len(self._prepared) == len(self.stages):
             return made
@@ -186,13 +186,13 @@ class Recording:
 
 
 def _also(now: Sequence[T], then: Sequence[T], name: str) -> tuple[T, ...]:
-    """With those of `then` whose `name` is none of `now`."""
+    """Return `now`, and those of `then` whose `name` does not occur in it."""
     known = {getattr(one, name) for one in now}
     return (*now, *(one for one in then if getattr(one, name) not in known))
 
 
 def close_killed(sessions: Sequence[Session]) -> tuple[Session, ...]:
-    """The earlier sessions when another begins: one that did not say how it ended was killed."""
+    """Return the earlier sessions when another begins: one that did not say how it ended was killed."""
     return tuple(
         session.model_copy(update={"status": "interrupted"}) if session.status == "running" else session
         for session in sessions
@@ -200,14 +200,14 @@ def close_killed(sessions: Sequence[Session]) -> tuple[Session, ...]:
 
 
 def end_session(run: RunRecord, status: Literal["complete", "interrupted"], at: str, duration_s: float) -> RunRecord:
-    """`run`, its latest session having ended at this time of day, after so long."""
+    """Return `run` with its latest session ended at this time of day, after this duration."""
     *earlier, latest = run.sessions
     last = latest.model_copy(update={"status": status, "ended_at": at, "duration_s": duration_s})
     return run.model_copy(update={"status": status, "ended_at": at, "sessions": (*earlier, last)})
 
 
 def complete_idle(run: RunRecord, *, order: tuple[str, ...]) -> RunRecord:
-    """A run that was to go on and had nothing to measure: it is complete, even where it was killed before it could say
+    """Complete a run that was continued and had nothing left to measure, even one that was killed before it could say
     so."""
     if run.status == "complete":
         return run

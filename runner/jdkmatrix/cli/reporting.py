@@ -38,9 +38,9 @@ def report(
     verdicts_into: Path | None = None,
     show: bool = False,
 ) -> int:
-    """Write the site of `runs`, or of all in the folder of results, and say where it is; returns the exit code.
+    """Write the site of `runs`, or of all in the folder of results, and say where it is; return the exit code.
     `cell_pages`, `records_at` (as FOLDER=URL): see write_site. `verdicts_into`: a Markdown file whose table of verdicts
-    is written again; `show`: in a browser, too."""
+    is rewritten; `show`: open it in a browser, too."""
     from jdkmatrix.cli.verdict_table import VERDICTS, put_between, verdict_table
     from jdkmatrix.report.site.claims_page import host_verdicts
 
@@ -60,7 +60,7 @@ def report(
 
 
 def export(run: str | None, form: str) -> int:
-    """Print the results of a run, or of the newest, for other programs; returns the exit code.
+    """Print the results of a run, or of the newest, for other programs; return the exit code.
 
     Raises:
         MatrixError: no run is there, or it cannot be read.
@@ -98,7 +98,7 @@ def export(run: str | None, form: str) -> int:
 
 
 def summarise(run: str | None, *, as_markdown: bool) -> int:
-    """Print what `run`, or the newest run, came to; returns the exit code.
+    """Print what `run`, or the newest run, came to; return the exit code.
 
     Raises:
         MatrixError: no run is there, or it cannot be read.
@@ -117,19 +117,19 @@ def summarise(run: str | None, *, as_markdown: bool) -> int:
 
 
 def why_not_written(error: Exception) -> str:
-    """What keeps a site from being written, in a line; of what is no MatrixError, also where it was."""
+    """Say in a line what keeps a site from being written; for anything but a MatrixError, also where it occurred."""
     return str(error) if isinstance(error, MatrixError) else fault(error)
 
 
 def tell_damage(damaged: Sequence[str]) -> bool:
-    """Say on stderr which result files are damaged or missing; are there any?"""
+    """Say on stderr which result files are damaged or missing; return whether any are."""
     for text in damaged:
         print(f"matrix: {visible(text)}", file=sys.stderr)
     return bool(damaged)
 
 
 def folders_of(named: Sequence[Path]) -> tuple[Path, ...]:
-    """The folders of these runs, and of the runs inside folders of results.
+    """Return the folders of these runs, and of the runs inside folders of results.
 
     Raises:
         MatrixError: one is neither, or was stopped before it was a run.
@@ -145,7 +145,7 @@ def folders_of(named: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def load_run(named: str | None) -> LoadedRun:
-    """A run that is named by the path of its folder, or by its id; None: the newest.
+    """Load a run that is named by the path of its folder, or by its id; None: the newest.
 
     Raises:
         MatrixError: there is none, or it cannot be read.
@@ -161,7 +161,7 @@ def load_run(named: str | None) -> LoadedRun:
 
 
 def claims_of_today(project: Project) -> tuple[ClaimRecord, ...]:
-    """The published claims by which runs are judged.
+    """Return the published claims by which runs are judged.
 
     Raises:
         MatrixError: a published source cannot be read.
@@ -171,7 +171,7 @@ def claims_of_today(project: Project) -> tuple[ClaimRecord, ...]:
 
 
 def addresses_of(named: Sequence[str]) -> dict[Path, str]:
-    """Parse FOLDER=URL; returns addresses by folder.
+    """Parse FOLDER=URL; return addresses by folder.
 
     Raises:
         MatrixError: one is not FOLDER=URL.
@@ -188,7 +188,7 @@ def addresses_of(named: Sequence[str]) -> dict[Path, str]:
 
 
 def _newest(runs: Sequence[Path], *, cells_max: int) -> tuple[Path, ...]:
-    """The runs that began last, as long as all of them together have no more cells."""
+    """Return the runs that began last, as many as together have at most `cells_max` cells."""
     newest_first = sorted(runs, key=began, reverse=True)
     together = accumulate(RunStore(run).count_cells() for run in newest_first)
     return tuple(run for run, cells in zip(newest_first, together, strict=True) if cells <= cells_max)
@@ -202,8 +202,8 @@ def write_site(
     cell_pages: int | None = None,
     records_at: Mapping[Path, str] | None = None,
 ) -> Built:
-    """The site of the runs in these folders. `cell_pages`: how many cells may have a page; the newest runs take them,
-    each for all of its cells. `records_at`: by folder, the address behind which, at its name, each run in it lies.
+    """Write the site of the runs in these folders. `cell_pages`: how many cells may have a page; the newest runs take
+    them, each for all of its cells. `records_at`: by folder, the address below which each run in it lies, by its name.
 
     Raises:
         MatrixError: as build_site; matrix.toml or a published source cannot be read.

@@ -1,4 +1,4 @@
-"""`matrix run` and `matrix setup`: prepare, measure, keep, show."""
+"""`matrix run` and `matrix setup`: prepare, measure, record, show."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from jdkmatrix.validation import validated
 
 
 def set_up(options: Options) -> None:
-    """Get and build what these cells need.
+    """Fetch and build what these cells need.
 
     Raises:
         MatrixError: as set_up_parts; or a run is measuring, which this would disturb.
@@ -70,7 +70,7 @@ def set_up(options: Options) -> None:
 
 
 def run(options: Options, *, resume: bool, directory: Path | None, site: Path | None, verbose: bool = False) -> int:
-    """Run, or go on with a run; returns the exit code."""
+    """Start or continue a run; return the exit code."""
     if resume and options.given:
         which = ", ".join(options.given)
         raise MatrixError(f"--resume continues a run as it was started, which leaves nothing to choose: drop {which}")
@@ -82,7 +82,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
 
 
 def measure(project: Project, chosen: Chosen | None, folder: Path | None, site: Path | None, *, verbose: bool) -> int:
-    """`chosen`: of a new run; None: the one in `folder`, or the newest, goes on. Returns the exit code."""
+    """Measure; return the exit code. `chosen`: of a new run; None: the one in `folder`, or the newest, is continued."""
     console = console_here()
     new_folder = _new_folder(project, chosen, folder) if chosen else None
     check_replaceable(site or project.site)
@@ -119,7 +119,7 @@ class _Stages:
         self._capacities: dict[CellKey, BasisCapacity] = {}
         self._earlier_capacities = {one.key: one for one in earlier.capacities} if earlier else {}
         self._calibration: Calibration | None = None
-        # Those of later stages, too, so that a fork that is measured again comes behind them.
+        # Including later stages, so that a fork that is measured again comes after them.
         loaded = self._store.load() if earlier and len(self._stages) > 1 else None
         kept = (*loaded.cells, *loaded.earlier) if loaded else ()
         self._cells = {cell.key: cell for cell in kept}
@@ -130,7 +130,7 @@ class _Stages:
         self.cut_short: MatrixError | None = None
 
     def measure(self, between: Callable[[], None]) -> StoppedError | None:
-        """All that is needed; `between` is called between two blocks. Returns what stopped it."""
+        """Measure all that is needed; `between` is called between two blocks. Return what stopped it."""
         status: Literal["complete", "interrupted"] = "interrupted"
         try:
             for stage in self._stages:
@@ -150,7 +150,7 @@ class _Stages:
             if self._recording.record is None:
                 self._store.remove_empty()
                 raise
-            with suppress(OSError):  # who listened may be stopped, too
+            with suppress(OSError):  # whoever listened may be stopped, too
                 say(f"stopped; finished work is kept; to go on: {going_on(self._store.directory)}")
             return stopped
         finally:
@@ -160,7 +160,7 @@ class _Stages:
         return None
 
     def gaps(self) -> int:
-        """Blocks that faults of the host have left without a fork, where anything was measured."""
+        """Count the blocks that faults of the host have left without a fork, if anything was measured."""
         needed = sum(len(one.needed(self._cells)) for one in self._campaigns) if self._recording.record else 0
         return needed + len(self._spoilt_bases)
 
@@ -170,7 +170,7 @@ class _Stages:
         self._try_own(campaign)
         opened = campaign.open(say)
         self._cells |= opened
-        for key in (key for key, cell in opened.items() if not cell.forks):  # what it did was set aside, or never was
+        for key in (key for key, cell in opened.items() if not cell.forks):  # its results were set aside, if it had any
             self._earlier_capacities.pop(key, None)
         self._recording.add(prepared)
         self._campaigns.append(campaign)
@@ -197,9 +197,9 @@ class _Stages:
         self._check_unchanged(prepared.setups)
 
     def _know_capacities(self, stage: Stage) -> None:
-        """Measure the capacities behind this stage's loads: taken from an earlier stage, else from one fork of each
-        basis; what an earlier try left in the run's folder counts. A capacity that is known from an earlier session
-        stands as long as forks of its basis do: what decides them has not changed."""
+        """Find the capacities behind this stage's loads: from an earlier stage, else from one fork of each basis; what
+        an earlier try left in the run's folder counts. A capacity that is known from an earlier session stands as long
+        as forks of its basis do: what decides them has not changed."""
         missing = [basis for basis in basis_cells(self._matrix, stage.cells) if basis not in self._known_rps]
         measured = {key: campaign.session for campaign in self._campaigns for key in campaign.setups}
         for key in (key for key in missing if key in measured):
@@ -217,7 +217,7 @@ class _Stages:
         once = profile_of_bases(stage.profile)
         try:
             prepared, campaign = self._prepared(once, bases, RunStore.create(self._store.directory / CAPACITY_FOLDER))
-        except NoneHereError as error:  # what else the stage has may be measured
+        except NoneHereError as error:  # the rest of the stage may still be measured
             why_not = " ".join(str(error).split())
             say(f"what {plural(len(bases), 'cell')} can do is not known: {why_not}")
             return [BasisCapacity(key=key, throughput_rps=None, why_not=why_not) for key in bases]
@@ -268,7 +268,7 @@ class _Stages:
         return going_on(self._store.directory) if begun else f"the same command with --run {self._store.directory}"
 
     def _try_own(self, campaign: Campaign) -> None:
-        """Those of which a fork is needed, before what they measured earlier is set aside."""
+        """Try the own applications that need a fork, before what they measured earlier is set aside."""
         if own := own_cells(campaign.setups):
             blocks = campaign.needed(campaign.open(None))
             needed = {fork.key for block in blocks for fork in block.forks}
@@ -310,7 +310,7 @@ def _runs_with(project: Project, store: RunStore) -> tuple[Path, ...]:
 
 
 def conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
-    """Write the site, print the summary; returns the exit code."""
+    """Write the site, print the summary; return the exit code."""
     loaded = store.load()
     try:
         built = write_site(project, _runs_with(project, store), site)
@@ -325,7 +325,7 @@ def conclude(project: Project, store: RunStore, site: Path | None, console: Cons
 
 
 def _new_folder(project: Project, chosen: Chosen, directory: Path | None) -> Path:
-    """That of a new run, which is looked at before it has to wait for anything."""
+    """Return the folder of a new run, which is checked before the run has to wait for anything."""
     profile = chosen.options.profile
     cells = select_cells(chosen.matrix, profile)
     catalogue = load_with_own(project.jdks, chosen.matrix.jdk_homes)
@@ -341,7 +341,7 @@ def _new_folder(project: Project, chosen: Chosen, directory: Path | None) -> Pat
 
 
 def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen, RunRecord]:
-    """A run goes on as it was started: with its own copy of the matrix, not with today's matrix.toml."""
+    """Load a run to continue as it was started: with its own copy of the matrix, not with today's matrix.toml."""
     folder = directory or latest_begun(project.results)
     if not folder.is_dir():
         raise MatrixError(f"{folder}: no run there")
@@ -351,7 +351,7 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen
     record = store.read_run()
     for server in {cell.server for cell in record.cells}:
         check_folder(server, store.directory)
-    # All of it agreed before options changed the profile that the run measures.
+    # It was checked as a whole before options changed the profile that the run measures.
     matrix = validated(Matrix, record.matrix, store.directory / "run.json")
     values = {axis: values for axis, values in record.selection.items() if axis != "aa"}
     aa = next((str(executor) for executor in record.selection.get("aa", ())), None)

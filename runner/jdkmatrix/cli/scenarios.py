@@ -1,4 +1,4 @@
-"""Scenarios on the command line: which size of a published experiment this host can do, and what was published."""
+"""Scenarios on the command line: which size of a published experiment this host can handle, and what was published."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _WEEK_S = 7 * _DAY_S
 
 @dataclass(frozen=True)
 class Chosen:
-    """The matrix and options of a run. `why`: what is to be said of them: why this scale of a scenario, which executors
-    are added, and that nothing is compared; None where nothing is."""
+    """The matrix and options of a run. `why`: what to tell the user: why this scale of a scenario, which executors are
+    added, and that nothing is compared; None if there is nothing to tell."""
 
     matrix: Matrix
     options: Options
@@ -53,9 +53,9 @@ class Chosen:
 
 
 def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) -> Chosen:
-    """The scenario that `options` names as a profile of the matrix; without one everything stays as it is.
+    """Turn the scenario that `options` name into a profile of the matrix; without one, everything stays as it is.
 
-    Scale "auto" is the published size where the host has the CPUs for every cell and the memory, else the small one.
+    Scale "auto" means the published size if the host has the CPUs for every cell and the memory, else the small one.
 
     Raises:
         MatrixError: no such scenario.
@@ -84,7 +84,7 @@ def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) ->
             scale=scale,
             scale_words=size.words,
             description=scenario.description,
-            published=(),  # with `claims`, once these are read
+            published=(),  # filled in with `claims`, once these are read
             claims=(),
         ),
         why=f"scale {scale} ({why}): {size.words}",
@@ -92,19 +92,19 @@ def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) ->
 
 
 def in_turn(names: Sequence[str], seconds: float) -> str:
-    """Another name every week, at `seconds` since the Unix epoch; a scenario that is added shifts the turns. A week
-    begins on Wednesday (the epoch did on Thursday), when the schedule asks for one: it may be measured days later."""
+    """Return the name of the week, at `seconds` since the Unix epoch; adding a scenario shifts the turns. A week begins
+    on Wednesday (the epoch did on Thursday), when the schedule asks for one: it may be measured days later."""
     return names[int((seconds + _DAY_S) // _WEEK_S) % len(names)]
 
 
 def _by_name(word: str, name: str) -> str:
-    """A word of the command line with the scenario in the place of "in-turn", which is another one in another week."""
+    """Replace "in-turn" in a word of the command line by the scenario, since it means another one in another week."""
     return word.replace(IN_TURN, name) if word in (IN_TURN, f"--scenario={IN_TURN}", f"-s{IN_TURN}") else word
 
 
 def asked_here(project: Project, options: Options) -> tuple[Matrix, Options]:
-    """The project's matrix with all values that `options` ask for, and these with what follows from an application of
-    the user.
+    """Return the project's matrix with all values that `options` ask for, and the options with what follows from the
+    user's own application.
 
     Raises:
         MatrixError: as load_matrix, check_own_files, with_own, Options.with_quotas and check_values; or a JDK on the
@@ -127,7 +127,7 @@ def asked_here(project: Project, options: Options) -> tuple[Matrix, Options]:
 
 
 def chosen_here(project: Project, options: Options) -> Chosen:
-    """What `options` ask for, on this host. Raises: MatrixError: as asked_here and chosen_of."""
+    """Return what `options` ask for, on this host. Raises: MatrixError: as asked_here and chosen_of."""
     return chosen_of(project, *asked_here(project, options))
 
 
@@ -153,8 +153,8 @@ def chosen_of(project: Project, matrix: Matrix, options: Options) -> Chosen:
 
 
 def _words_of_arms(matrix: Matrix, options: Options) -> Iterator[str]:
-    """Which executors are added, since arms with options of their own are compared with them; that nothing is compared,
-    where the command line or an application of the user chooses executors. `matrix` has what is selected."""
+    """Say which executors are added, since arms with options of their own are compared with them; and that nothing is
+    compared, where the command line or the user's own application chooses executors. `matrix` has what is selected."""
     for plain in options.added:
         arms = ", ".join(arm for arm in options.arms if base_of(arm) == plain)
         yield f"{plain} is measured, too, since it is what {arms} is compared with."
@@ -174,14 +174,14 @@ def _words_of_arms(matrix: Matrix, options: Options) -> Iterator[str]:
         base = reference(names[0], group.server)
         other = virtual_of(group.server) if base in names else base
         if matrix.why_no_cell(group.model_copy(update={"executor": other})):
-            other = aa_arm(base)  # of a server without virtual threads of ours, say
+            other = aa_arm(base)  # such as on a server without virtual threads of ours
         missing = f"--executor {other}"
     only = f"there is only {names[0]}" if len(names) == 1 else f"there are only {' and '.join(sorted(names))}"
     yield f"No executors are compared: {only}; add {missing}."
 
 
 def _is_alone(names: list[str], server: str) -> bool:
-    """Is nothing of a command measured but its pool and the A/A check of it?"""
+    """Return whether nothing of a command is measured but its pool and the pool's A/A check."""
     return server == COMMAND and {*names} == {own_pool(server), aa_arm(own_pool(server))}
 
 
@@ -190,14 +190,14 @@ def _has_pair(names: list[str], server: str) -> bool:
 
 
 def as_profile(matrix: Matrix, name: str, scale: ScaleName) -> tuple[Matrix, str]:
-    """The matrix with that scale of the scenario as one more profile, and the profile's name."""
+    """Return the matrix with that scale of the scenario as one more profile, and the profile's name."""
     profile = f"{name}.{scale}"
     profiles = {**matrix.profiles, profile: matrix.scenarios[name].profile(scale)}
     return matrix.model_copy(update={"profiles": profiles}), profile
 
 
 def cannot(matrix: Matrix, name: str, scale: ScaleName, topology: Topology, memory: int) -> Iterable[str]:
-    """Why this host cannot do every cell of that scale."""
+    """Yield why this host cannot measure every cell of that scale."""
     named, profile = as_profile(matrix, name, scale)
     yield from dict.fromkeys(too_few_cpus(named, select_cells(named, profile), topology).values())
     size = matrix.scenarios[name].size(scale)
@@ -207,8 +207,8 @@ def cannot(matrix: Matrix, name: str, scale: ScaleName, topology: Topology, memo
 
 
 def show(only: str | None) -> None:
-    """Print every scenario in a line, with the time of both sizes, and which statements no scenario repeats; one alone
-    (`only`) with both sizes, what this host cannot do of them, and what was published of it.
+    """Print a line for every scenario, with the time of both sizes, and which statements no scenario repeats; or one
+    alone (`only`) with both sizes, what this host cannot measure of them, and what was published about it.
 
     Raises:
         MatrixError: no such scenario, or as load_matrix and load_claims.
@@ -254,7 +254,7 @@ def _one(matrix: Matrix, registry: Registry, name: str) -> Iterator[str]:
 
 
 def claim_lines(claim: ClaimRecord) -> Iterator[str]:
-    """The lines that tell one published claim on a terminal."""
+    """Yield the lines that show one published claim on a terminal."""
     yield f"\n{claim.id}: {claim.published}"
     yield f"  under: {claim.condition}"
     for figure in claim.figures:

@@ -28,9 +28,9 @@ _OF_PROTOCOL = ("blocks", "max_blocks", "precision", "windows", "window_s", "pro
 
 @dataclass(frozen=True)
 class Options:
-    """`values`: what the cells shall have, by axis; `aa`: one executor, twice; what is None stays as the profile
-    says. `blocks` alone fixes their number; without `stop_early` the profile's are measured, and none is added. `seed`:
-    of the order of forks; None: one is to be drawn. `given`: the options of the command line that say all this."""
+    """`values`: what the cells must have, by axis; `aa`: one executor, twice; what is None stays as the profile says.
+    `blocks` alone fixes their number; without `stop_early`, the profile's blocks are measured and none is added.
+    `seed`: for the order of forks; None: one is to be drawn. `given`: the command-line options that say all this."""
 
     profile: str
     values: Mapping[str, tuple[str | int, ...]]
@@ -46,14 +46,14 @@ class Options:
     aa: str | None = None
     scenario: str | None = None  # instead of a profile
     scale: Literal["auto", "article", "small"] = "auto"
-    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # what matrix.toml lacks for all this
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # needed for all this, and not in matrix.toml
     quotas_cpus: tuple[float, ...] = ()
     arms: tuple[str, ...] = ()  # executors among the values that have options of their own, by --arm
     given: tuple[str, ...] = ()
-    command: tuple[str, ...] = ()  # that asks the same; empty: as typed
+    command: tuple[str, ...] = ()  # one that asks the same; empty: as typed
 
     def with_quotas(self, matrix: Matrix) -> Options:
-        """With the table of a variant of each workload for each quota of CPU time, which is a limit of its server.
+        """Add the table of a variant of each workload for each quota of CPU time, which is a limit of its server.
 
         Raises:
             MatrixError: an unknown profile, or an experiment without a server.
@@ -93,8 +93,8 @@ class Options:
         return tuple(dict.fromkeys(base for arm in self.arms if (base := base_of(arm)) not in given))
 
     def apply(self, matrix: Matrix) -> Matrix:
-        """The matrix with the values and the protocol of the profile, and of those measured before it, replaced where
-        asked. `matrix` has the values on its axes.
+        """Return the matrix with the values and the protocol of the profile, and of those measured before it, replaced
+        where asked. `matrix` has the values on its axes.
 
         Raises:
             MatrixError: an unknown profile, or values with which there can be no cell.
@@ -118,11 +118,11 @@ class Options:
         return applied
 
     def order_seed(self) -> int:
-        """The seed that was asked for, or a new one."""
+        """Return the seed that was asked for, or a new one."""
         return secrets.randbits(32) if self.seed is None else self.seed
 
     def _boxed(self, matrix: Matrix, profile: Profile) -> Profile:
-        """With the variant of each workload with each quota in the place of the workload."""
+        """Replace each workload by its variants, one for each quota."""
         if not self.quotas_cpus:
             return profile
 
@@ -214,7 +214,7 @@ def _check_ranges(profile: Profile) -> None:
 
 
 def _fork_after_fork_if_alone(matrix: Matrix, name: str, profile: Profile) -> Profile:
-    """Where nothing is compared, there is nobody to take turns with."""
+    """Measure fork after fork where nothing is compared, since there is nobody to take turns with."""
     if not profile.in_turns:
         return profile
     applied = matrix.model_copy(update={"profiles": {**matrix.profiles, name: profile}})
@@ -223,24 +223,24 @@ def _fork_after_fork_if_alone(matrix: Matrix, name: str, profile: Profile) -> Pr
 
 
 def _why_no_turns(matrix: Matrix, profile: str) -> list[str | None]:
-    """Of each of its cells, why its forks take no turns; None where they do."""
+    """Return, for each of its cells, why its forks take no turns; None where they do."""
     of_all = None if matrix.profiles[profile].in_turns else "--protocol interleaved, where executors are compared"
     return [of_all or kind_of(matrix, cell).why_no_turns(matrix, cell) for cell in cells_of(matrix, profile)]
 
 
 def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, pinned: Iterable[str]) -> None:
-    """`files`: what `matrix` was made of; `pinned`: the JDKs of the catalogue.
+    """Check what `options` ask for. `files`: what `matrix` was made from; `pinned`: the JDKs of the catalogue.
 
     Raises:
         MatrixError: a value that is unknown, or no name for one; says what is allowed.
     """
 
     def names(table: str) -> list[str]:
-        """Those in a table of all files, templates as they are written: "saturate-N"."""
+        """Return the names in a table of all files, templates as they are written: "saturate-N"."""
         return [*(name for tables in files.values() for name in tables.get(table, {})), *options.tables.get(table, ())]
 
     def check(where: str, value: str, allowed: Collection[str], sized: str = "") -> None:
-        """`sized`: the table, where names may have a number."""
+        """`sized`: the table, if its names may contain a number."""
         if sized and (problem := why_no_size(files, sized, value)):
             raise MatrixError(f"{where}: {problem}")
         if not is_made(value, allowed):

@@ -1,4 +1,4 @@
-"""The options by which `plan`, `run`, `ask` and `setup` choose what is measured; they take all of them.
+"""The options by which `plan`, `run`, `ask` and `setup` choose what to measure; each takes all of them.
 
 Only typer is imported here (see main).
 """
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def _option(name: str, kind: Any, text: str, *also: str, default: Any = None, **more: Any) -> inspect.Parameter:
-    """The option --NAME, with the help `text`; `also`: what else it is called."""
+    """Build the option --NAME, with the help `text`; `also`: its other names."""
     option = typer.Option(f"--{name.replace('_', '-')}", *also, help=text, **more)
     annotation: Any = Annotated[kind | None if default is None else kind, option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 class _Once(inspect.Parameter):
-    """An option that would be taken for repeatable; every value is taken, so that a second one is refused (`_only`)."""
+    """An option that might be taken for repeatable; all values are kept, so that `_only` can refuse a second one."""
 
 
 def _once(name: str, kind: Any, text: str, *also: str, **more: Any) -> _Once:
@@ -106,7 +106,7 @@ _AS_GIVEN = (
 )  # fmt: skip
 
 
-# What `ask` decides itself.
+# The options that `ask` decides itself.
 DECIDED_BY_ASK = (
     "--profile",
     "--scenario",
@@ -120,8 +120,8 @@ DECIDED_BY_ASK = (
 
 
 def with_selection(command: Callable[..., None], *, decided_by_ask: Container[str] = ()) -> Callable[..., None]:
-    """Give `command`, whose first parameter is an `Options`, these options beside its own. Those that are
-    `decided_by_ask` are refused, and not in its help."""
+    """Give `command`, whose first parameter is an `Options`, these options besides its own. Those in `decided_by_ask`
+    are refused, and left out of its help."""
     hints = get_type_hints(command, localns={"Options": object}, include_extras=True)  # its module is not imported
     _, *own = inspect.signature(command).parameters.values()
 

@@ -1,4 +1,4 @@
-"""`matrix serve`: the site at a port of 127.0.0.1, written again whenever results change."""
+"""`matrix serve`: serve the site at a port of 127.0.0.1, and rewrite it whenever results change."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def serve(runs: Sequence[Path], port: int) -> None:
     folders = partial(folders_of, runs or [project.results])
     known = stamps(folders())
     if is_measuring() and (project.site / "index.html").is_file():
-        known = {}  # it waits, as it does after a change
+        known = {}  # the site waits for the run to end, as after a change
     else:
         write_site(project, tuple(known), None)
     try:
@@ -55,9 +55,9 @@ def watch(
     ended: threading.Event,
     known: dict[Path, str],
 ) -> None:
-    """Call `write` with the runs whenever one of them changes, or there is another, until `ended` is set; not while a
-    run is measuring, which it would disturb. Whatever keeps a site from being written is told, once, and it is tried
-    again after the next change. `known`: the stamps of what is written already."""
+    """Call `write` with the runs whenever one of them changes, or another one appears, until `ended` is set; not while
+    a run is measuring, which it would disturb. Whatever keeps the site from being written is reported once, and it is
+    tried again after the next change. `known`: the stamps of what is already written."""
     told = ""
     while not ended.wait(_LOOKS_EVERY_S):
         try:

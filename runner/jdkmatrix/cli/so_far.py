@@ -1,4 +1,4 @@
-"""The ratios of one condition by the blocks so far, while others are still to come. Pure."""
+"""The ratios of one condition from the blocks so far, while others are still to come. Pure."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.stats.stopping import blocks_help, half_width_that_tells
 from jdkmatrix.store.cells import CellRecord
 
-BLOCKS_TOLD_MAX = 200  # beyond that, more blocks are no way
+BLOCKS_TOLD_MAX = 200  # beyond that, more blocks are no remedy
 
 
 def so_far(group: Sequence[CellRecord], precision: float, block_s: float, *, sequential: bool) -> str | None:
-    """The leading figure of virtual threads, or of the first that is compared; None where no block has two arms, or one
-    arm has lost more forks than the other. `group`: the cells of one condition; `precision`: a share that the ratio is
-    to be known to, `sequential`: by adding blocks until it is; `block_s`: seconds that another block takes."""
+    """Describe the leading figure of virtual threads, or of the first that is compared; None if no block has two arms,
+    or one arm has lost more forks than the other. `group`: the cells of one condition; `precision`: the share to which
+    the ratio is to be known, `sequential`: by adding blocks until it is; `block_s`: seconds per further block."""
     cells = {cell.key.executor: cell for cell in group}
     bases = references(cells, group[0].key.server)
     blocks = max(fork.fork for cell in group for fork in cell.forks)
@@ -57,9 +57,9 @@ def _ahead(ratio: Ratio, precision: float, block_s: float, *, sequential: bool) 
 
 
 def blocks_ahead(ratio: Ratio, precision: float, *, sequential: bool) -> int | None:
-    """How many more blocks would tell the ratio as stopping.py asks for, if it stays and they scatter as those before;
-    None where nothing says how they scatter, or no number would. `precision`: a share; `sequential`: as in
-    paired_ratio."""
+    """Return how many more blocks would settle the ratio as stopping.py requires, if it stays and they scatter like
+    those before; None where nothing says how they scatter, or no number would. `precision`: a share; `sequential`: as
+    in paired_ratio."""
     half = ratio.half_width_log
     if half is None or not math.isfinite(half):
         return None
@@ -74,5 +74,5 @@ def blocks_ahead(ratio: Ratio, precision: float, *, sequential: bool) -> int | N
 
 
 def plus_minus(share: float) -> str:
-    """ "± 5 %"."""
+    """Format a share: "± 5 %"."""
     return f"± {share * 100:.2g} %"

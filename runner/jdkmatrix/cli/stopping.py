@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and the end of the terminal while something is measured, got or written."""
+"""Handle Ctrl-C, SIGTERM and the end of the terminal while something is measured, fetched or written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 
 
 class StoppedError(BaseException):
-    """Ctrl-C, SIGTERM or SIGHUP; not an Exception, so that nothing on the way takes it for a failed measurement."""
+    """Ctrl-C, SIGTERM or SIGHUP; not an Exception, so that nothing on its way mistakes it for a failed measurement."""
 
     def __init__(self, signal_number: int) -> None:
         self.exit_code = 128 + signal_number
@@ -19,8 +19,8 @@ class StoppedError(BaseException):
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Ctrl-C, SIGTERM and SIGHUP, where nohup does not ignore it, end the work in order: `with` blocks stop processes
-    and remove what is half made on the way out. Then the command ends, with 128 and the number of the signal."""
+    """Let Ctrl-C, SIGTERM and SIGHUP, unless nohup ignores it, end the work in order: `with` blocks stop processes and
+    remove what is half made on the way out. Then the command exits with 128 plus the number of the signal."""
 
     terminals = [number for number in (1, 2) if os.isatty(number)]
 
@@ -45,7 +45,7 @@ def stoppable() -> Iterator[None]:
 
 
 def _leave(terminals: Iterable[int]) -> None:
-    """They have gone, and what is still printed there would fail on the way out."""
+    """Redirect what is still printed on these terminals: they are gone, and it would fail on the way out."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for number in terminals:
         os.dup2(nowhere, number)

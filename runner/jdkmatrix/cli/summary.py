@@ -39,22 +39,22 @@ from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 
-# Of reasons and the like in a job summary, which may have 1 MiB: a run of many forks that all fail has thousands.
+# Reasons and the like in a job summary, which may have 1 MiB: a run of many forks that all fail has thousands.
 _LISTED_AT_MOST = 50
 _EXPERIMENT_CAPTION = "without a server: median, least and most over forks"
 _INDENT = "  "
 
 
 class ConditionRow(NamedTuple):
-    """`columns`: as the headings. `amber`: it needs a look."""
+    """`columns`: in the order of the headings. `amber`: it needs a look."""
 
     amber: bool
     columns: tuple[str, ...]
 
 
 def summary_table(run: JudgedRun) -> RenderableType:
-    """One row per cell; the last column pairs each executor with the server's own pool, block by block. Fits on a
-    terminal of 80 columns, so that the rate that is held stands in the place of p99 where it was searched for."""
+    """Build a table with a row per cell; the last column pairs each executor with the server's own pool, block by
+    block. It fits 80 columns of a terminal, so the rate that is held replaces p99 where it was searched for."""
     headings, conditions = _headings(run), tuple(_conditions(run))
     rows = [row for _, members in conditions for row in members]
     widths = [max(map(cell_len, column)) for column in zip(headings, *(row.columns for row in rows), strict=True)]
@@ -66,7 +66,7 @@ def summary_table(run: JudgedRun) -> RenderableType:
 
 
 def _grid(widths: Sequence[int], rows: Iterable[ConditionRow], style: str = "") -> Table:
-    """The first column is text, the others are figures."""
+    """Build a grid whose first column is text and whose others are figures."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     for number, width in enumerate(widths):
         first = number == 0
@@ -78,8 +78,8 @@ def _grid(widths: Sequence[int], rows: Iterable[ConditionRow], style: str = "") 
 
 
 def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimRecord] = ()) -> None:
-    """The answer, how many forks can be used, the tables, what came of the forks, what could not be measured here, what
-    went wrong, and what a reader must know. `registry`: as that of JudgedRun."""
+    """Print the answer, how many forks can be used, the tables, what came of the forks, what could not be measured
+    here, what went wrong, and what a reader must know. `registry`: as in JudgedRun."""
     run = JudgedRun(loaded, registry)
     for line in answer_lines(run):
         console.print(f"[bold]{escape(line)}", soft_wrap=True)
@@ -117,7 +117,7 @@ def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimR
 
 
 def summary_markdown(loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) -> str:
-    """The same for the job summary of a CI service, with a heading that says how many forks can be used."""
+    """Return the same for the job summary of a CI service, with a heading that says how many forks can be used."""
     judged, run, cells = JudgedRun(loaded, registry), loaded.run, loaded.served
     parts = [
         f"### {markdown.escaped(f'{run.run_id}: {run.status}, {count_forks(loaded).text}')}",
@@ -147,13 +147,13 @@ def summary_markdown(loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) ->
 
 
 def _warnings(run: JudgedRun) -> tuple[str, ...]:
-    """Findings that change how the ratios must be read."""
+    """Return findings that change how the ratios must be read."""
     finding = run.blocks.finding
     return (f"blocks are not independent, contrary to what intervals assume, {finding}",) if finding else ()
 
 
 def has_failures(loaded: LoadedRun) -> bool:
-    """Has a cell no fork that can be used, did any fork fail, or is a result file damaged or missing?"""
+    """Return whether a cell has no usable fork, any fork failed, or a result file is damaged or missing."""
     return bool(_unusable(loaded) or _failed_forks(loaded) or loaded.damaged)
 
 
@@ -173,7 +173,7 @@ def _failed_forks(loaded: LoadedRun) -> int:
 
 
 def _measured_how(loaded: LoadedRun) -> Iterator[str]:
-    """The number of sessions, where there are several, and of attempts that do not count."""
+    """Yield the number of sessions, if there are several, and the number of attempts that do not count."""
     if told := sessions.line(loaded):
         yield told
     if attempts := sum(len(cell.attempts) for cell in loaded.cells):
@@ -198,7 +198,7 @@ def _problems(loaded: LoadedRun) -> Iterator[str]:
 
 
 def _outcomes(run: JudgedRun) -> Iterator[str]:
-    """Conditions in which forks did not do what their load asks for, failed requests, and ratios that are not
+    """Yield conditions in which forks did not do what their load asks for, requests failed, or ratios are not
     judged."""
     for cell in chain.from_iterable(_by_condition(run.cells).values()):
         if told := list(_told(cell, run)):
@@ -258,7 +258,7 @@ def _caption(run: JudgedRun) -> str:
 
 
 def _conditions(run: JudgedRun) -> Iterator[tuple[str, Sequence[ConditionRow]]]:
-    """Each in words, with the rows of its cells."""
+    """Yield each condition in words, with the rows of its cells."""
     searched = _searched(run.loaded.served)
     for key, cells in _by_condition(run.cells).items():
         drivers = " and ".join(dict.fromkeys(cell.driver for cell in cells if cell.driver))
@@ -267,7 +267,7 @@ def _conditions(run: JudgedRun) -> Iterator[tuple[str, Sequence[ConditionRow]]]:
 
 
 def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> ConditionRow:
-    """Amber where forks of it were lost, or its ratio is not judged."""
+    """Build the row of a cell: amber if it lost forks, or its ratio is not judged."""
     key, shown = cell.key, ShownCell(cell.key, cell, run.judgements)
     ratio = run.judgements.of(run.cells.leading(key), key)
     amber = len(cell.usable) < cell.forks or (ratio is not None and ratio.verdict is Verdict.NOT_JUDGED)
@@ -285,12 +285,12 @@ def _why_no_figure(cell: CellStats) -> str:
 
 
 def _by_condition(cells: Cells) -> dict[CellKey, list[CellStats]]:
-    """Those that are compared with each other."""
+    """Group the cells that are compared with each other."""
     return grouped((cell.key.group, cell) for cell in cells)
 
 
 def ratio_text(judged: Judged) -> str:
-    """ "0.83 0.80–0.86"."""
+    """Format a ratio: "0.83 0.80–0.86"."""
     value = ratio_value(judged.ratio)
     if judged.verdict is Verdict.NOT_JUDGED:
         return f"{value} {judged.verdict.value}"

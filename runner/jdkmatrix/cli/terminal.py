@@ -1,4 +1,4 @@
-"""Text of files, options and other programs on a terminal."""
+"""Print text from files, options and other programs on a terminal."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ def say(text: str) -> None:
 
 
 def escape(text: str) -> str:
-    """For `rich`: neither its markup nor what would steer the terminal."""
+    """Escape text for `rich`: its markup, and whatever would control the terminal."""
     return markup.escape(visible(text))

@@ -26,7 +26,7 @@ _STYLES = {"put back": "green", "already so": "green", "left": "yellow", "gone":
 
 
 def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) -> int:
-    """List the changes, ask, make them; returns 1 when some could not be made.
+    """List the changes, ask, make them; return 1 if some could not be made.
 
     Raises:
         MatrixError: not root, a run is measuring, nobody to ask, or the answer was no.
@@ -54,8 +54,8 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
 
 
 def restore_host(*, host: Host | None = None, states: Sequence[Path] = (ARM_FILE, STATE_FILE)) -> int:
-    """Put back what --tune found, and before it what a run that was killed had set for an arm of a comparison; returns
-    1 when something could not be put back.
+    """Undo what a killed run had set for an arm of a comparison, then put back what --tune found; return 1 if something
+    could not be put back.
 
     Raises:
         MatrixError: not root, a run is measuring, or a record that cannot be read.

@@ -18,7 +18,7 @@ _HEADINGS = ("Published", "Verdict", "What it rests on", "Runs")
 
 
 def verdict_table(claims: Mapping[str, Sequence[HostVerdict]]) -> str:
-    """A row for every claim that the first host could judge, and below the table the hosts."""
+    """Build a table with a row for every claim that the first host could judge, and below it a list of the hosts."""
     said = [told[0] for told in claims.values() if told and told[0].judged.decided]
     if not said:
         return "No run speaks to a published claim."
@@ -45,7 +45,7 @@ def _row(one: HostVerdict) -> tuple[str, ...]:
 
 
 def put_between(file: Path, mark: str, text: str) -> None:
-    """Replace what stands between "<!-- mark -->" and "<!-- /mark -->".
+    """Replace the text between "<!-- mark -->" and "<!-- /mark -->".
 
     Raises:
         MatrixError: the file cannot be read or written, or does not have both marks, once and in this order.

@@ -1,4 +1,4 @@
-"""Values of axes, and arms with options of their own, as people write them on the command line. Pure."""
+"""Parse values of axes, and arms with options of their own, as people write them on the command line. Pure."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _US = {"us": 1, "µs": 1, "ms": 1000, "s": 1_000_000}
 _QUOTA = re.compile(r"([0-9]+(?:\.[0-9]+)?)(m?)")
 _NUMBER = r"-?[0-9][0-9.,]*"
 _PER_SECOND = re.compile(rf"({_NUMBER}) */ *s")
-_NAME_LENGTH_MAX = 60  # it becomes a part of names of files
+_NAME_LENGTH_MAX = 60  # it becomes part of file names
 _PROPERTY = re.compile(r"-D(jdk\.[^=]+)=(.*)")
 
 
 def microseconds(option: str, most_us: int, text: str) -> int:
-    """ "300us", "20ms", "1s" or a number of µs.
+    """Parse "300us", "20ms", "1s" or a number of µs.
 
     Raises:
         MatrixError: anything else, or more than `most_us`.
@@ -41,7 +41,7 @@ def microseconds(option: str, most_us: int, text: str) -> int:
 
 
 def quota_cpus(text: str) -> float:
-    """ "0.5" or "500m", as containers have it. Raises: MatrixError: anything else."""
+    """Parse "0.5" or "500m", as for containers. Raises: MatrixError: anything else."""
     match = _QUOTA.fullmatch(text.strip())
     if match is None:
         raise MatrixError(f'--cpu-quota: "{text}" is no valid number of CPUs (allowed: 0.5, 2, 500m)')
@@ -55,7 +55,7 @@ def quota_cpus(text: str) -> float:
 
 
 def load_name(text: str) -> str:
-    """ "5000/s" as what it is called in matrix.toml, "rate-5000". Raises: MatrixError: a number alone."""
+    """Turn "5000/s" into its name in matrix.toml, "rate-5000". Raises: MatrixError: a number alone."""
     if found := _PER_SECOND.fullmatch(text.strip()):
         return f"rate-{found[1]}"
     if re.fullmatch(_NUMBER, text.strip()):
@@ -67,7 +67,7 @@ def load_name(text: str) -> str:
 
 
 def arms(texts: Iterable[str]) -> tuple[tuple[str, ...], dict[str, dict[str, Any]]]:
-    """The executors that arms such as "virtual:-XX:+UseParallelGC" are, and the tables [tunings.NAME] that they need.
+    """Return the executors that arms like "virtual:-XX:+UseParallelGC" mean, and the tables [tunings.NAME] they need.
 
     Raises:
         MatrixError: no executor before the colon, no option behind it, or other options that have the same name.
@@ -101,8 +101,8 @@ def _name_of_all(options: list[str]) -> str:
 
 
 def _name(option: str) -> str:
-    """A name that a tuning may have: "-XX:-Foo" is "no-foo", "-Xmx2g" is "xmx2g". Of a file in it the name alone, by
-    whatever path it was found."""
+    """Make a name that a tuning may have: "-XX:-Foo" becomes "no-foo", "-Xmx2g" becomes "xmx2g". Of a file in it, use
+    the name alone, whatever its path."""
     if with_file := WITH_FILE.fullmatch(option):
         option = f"{with_file[1]}{Path(with_file[2]).name}{with_file[3]}"
     text = re.sub(r"^-XX:-", "no-", option)
@@ -111,8 +111,8 @@ def _name(option: str) -> str:
 
 
 def _tuning(options: list[str]) -> dict[str, Any]:
-    """Properties of the JDK are properties, which it must know to have an effect; files that options name are seen from
-    the folder in which they were typed, and not from that of each server."""
+    """Make a tuning. JDK properties are kept as properties, which the JDK must know for them to have an effect; files
+    that options name are relative to the folder in which they were typed, not to that of each server."""
     found = [(option, _PROPERTY.fullmatch(option)) for option in options]
     return {
         "description": " ".join(options),

@@ -1,5 +1,5 @@
-"""From the files of a project to the tables of one matrix: what they say is put together, a table with `extends` is the
-one that it changes, and a name with a number gets the table of its template. Pure, on what TOML says."""
+"""Assemble the tables of one matrix from the files of a project: merge them, apply each table with `extends` to the one
+it extends, and give each name with a number the table of its template. Pure, on parsed TOML."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from jdkmatrix.validation import shown, told, unknown
 
 Tables = dict[str, Any]
 
-# What a file beside matrix.toml may bring along; the other tables are those of matrix.toml alone.
+# The tables that a file beside matrix.toml may have; all others belong in matrix.toml alone.
 NAMED = ("workloads", "experiments", "mixes", "servers", "loads", "tunings", "profiles", "scenarios")
-TEMPLATES = ("workloads", "loads", "tunings")  # tables in which a name may have a number
+TEMPLATES = ("workloads", "loads", "tunings")  # tables in which a name may contain a number
 
 NUMBERS = ("cpus", "burn_us", "wait_us")  # axes of numbers
-_LISTED = ("jdk", "executor", *NUMBERS)  # what of the axes is no name of a table
+_LISTED = ("jdk", "executor", *NUMBERS)  # the axes whose values are not names of tables
 
 _NUMBER = re.compile(r"(?<![^-])N(?![^-])")  # in the name of a template, between hyphens
 NUMBER_MAX = 999_999_999
@@ -30,9 +30,9 @@ _PLACEHOLDER = re.compile(r"\bN\b(%?)")
 
 @dataclass(frozen=True)
 class Assembled:
-    """`main`: the file that must have what is in no other; `files`: in which a table is, or one of a table's named
-    entries, "TABLE.NAME"; `bases`: the entry that another one extends; `problems`: the file, and what is wrong there.
-    `templates`: names in TEMPLATES as the files have them, with N for a number."""
+    """`main`: the file that must have what is in no other; `files`: the file of each table, or of each of a table's
+    named entries, "TABLE.NAME"; `bases`: the entry that each entry extends; `problems`: a file, and what is wrong in
+    it. `templates`: names in TEMPLATES as the files have them, with N for a number."""
 
     main: str
     tables: Tables = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Assembled:
     templates: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def error(self, problems: Iterable[str]) -> ConfigError:
-        """Each of these behind the file that it is about; one that an entry inherits is told of its base alone."""
+        """Build the error that lists each problem after its file; an inherited one is reported for its base alone."""
         everything = dict.fromkeys(problems)
         found = []
         for problem in everything:
@@ -52,7 +52,7 @@ class Assembled:
         return told(found)
 
     def _place(self, problem: str) -> str:
-        """The entry or table that it is about; names may have dots in them, so the longest that fits is meant."""
+        """Return the entry or table that a problem is about: the longest that fits, since names may contain dots."""
         places = (place for place in self.files if problem.startswith((f"{place}.", f"{place}:", f"{place}[")))
         return max(places, key=len, default="")
 
@@ -60,8 +60,8 @@ class Assembled:
 def merged(
     files: Mapping[str, Tables], named: Collection[str] = NAMED, of_others: Collection[str] = NAMED
 ) -> Assembled:
-    """All tables as if of one file; those that are `named` may have entries in several. `of_others`: what a file may
-    have that is not the first."""
+    """Merge all tables as if they were in one file; those in `named` may have entries in several. `of_others`: the
+    tables that files other than the first may have."""
     found = Assembled(main=next(iter(files)))
     for file, tables in files.items():
         for table, entries in tables.items():
@@ -80,8 +80,8 @@ def merged(
 
 
 def assembled(files: Mapping[str, Tables], also: Mapping[str, Sequence[str | int]]) -> Assembled:
-    """With every variant and every name with a number as a table of its own, and what "all" is. `also`: as
-    parse_files."""
+    """Assemble the tables, with one for every variant and every name with a number, and with "all" replaced. `also`: as
+    in parse_files."""
     found = merged(files)
     tables = found.tables
     for table in NAMED:
@@ -116,15 +116,15 @@ def _with(listed: Any, also: Sequence[str | int]) -> Any:
 
 
 def is_made(name: str, names: Collection[str]) -> bool:
-    """Is this one of `names`, or made by a template among them?"""
+    """Return whether `name` is one of `names`, or made by a template among them."""
     return (name in names and not _NUMBER.search(name)) or any(
         _NUMBER.search(one) and _sizes(one, {name}) for one in names
     )
 
 
 def numbered(template: str, name: str) -> str | None:
-    """The number that `name` has in the place of the template's N, as it is written; None where no number stands there,
-    or `name` differs elsewhere."""
+    """Return the number, as written, that `name` has in place of the template's N; None if no number stands there, or
+    `name` differs elsewhere."""
     before, *behind = _NUMBER.split(template)
     found = re.fullmatch(f"{re.escape(before)}(-?[0-9][0-9.,]*){re.escape('N'.join(behind))}", name) if behind else None
     return found and found[1]
@@ -149,20 +149,20 @@ def _extended(found: Assembled, table: str, name: str, seen: tuple[str, ...] = (
 
 
 def _made(entries: Mapping[str, Any], name: str) -> Any:
-    """The entry of this name by the template that makes it; None where none does."""
+    """Return the entry that a template makes for this name; None if none does."""
     templates = (one for one in entries if _NUMBER.search(one))
     return next((_filled(entries[one], size) for one in templates for _, size in _sizes(one, {name})), None)
 
 
 def _changed(base: Any, own: Any) -> Any:
-    """Tables are changed key by key; anything else is replaced."""
+    """Apply `own` to `base`: tables are changed key by key; anything else is replaced."""
     if not (isinstance(base, dict) and isinstance(own, dict)):
         return own
     return base | {key: _changed(base.get(key), value) for key, value in own.items()}
 
 
 def _under(key: str, node: Any) -> Iterator[str]:
-    """Names that stand under `key`, at any depth."""
+    """Yield the names that stand under `key`, at any depth."""
     for name, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
         if name == key:
             yield from (one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str))
@@ -171,7 +171,7 @@ def _under(key: str, node: Any) -> Iterator[str]:
 
 
 def _sizes(name: str, names: set[str]) -> list[tuple[str, int]]:
-    """Those of `names` that a template makes, the smallest number first; a table that is none makes itself."""
+    """Return those of `names` that a template makes, smallest number first; one that is no template makes itself."""
     before, *behind = _NUMBER.split(name)
     if not behind:
         return [(name, 0)]
@@ -181,8 +181,8 @@ def _sizes(name: str, names: set[str]) -> list[tuple[str, int]]:
 
 
 def _filled(node: Any, size: int) -> Any:
-    """With a number in the place of "N", and a hundredth of it in that of "N%"; still as strings, which become numbers
-    where they are validated."""
+    """Replace "N" by a number, and "N%" by a hundredth of it; they stay strings, which become numbers when they are
+    validated."""
     if isinstance(node, str) and size:
         return _PLACEHOLDER.sub(lambda found: f"{size / 100:g}" if found[1] else str(size), node)
     if isinstance(node, dict):
@@ -191,8 +191,8 @@ def _filled(node: Any, size: int) -> Any:
 
 
 def _on_axes(node: Any, axes: Mapping[str, Any]) -> Any:
-    """With what [axes] lists in the place of "all", and of numbers that a `select` leaves out: what others add to the
-    axes is theirs alone."""
+    """Replace "all", and axes of numbers that a `select` leaves out, by what [axes] lists: what others add to the axes
+    is theirs alone."""
     if isinstance(node, dict):
         found = {
             key: axes[key] if value == "all" and key in axes else _on_axes(value, axes) for key, value in node.items()

@@ -1,4 +1,4 @@
-"""Which load each cell gets: as matrix.toml says, or worked out from a throughput that is measured first. Pure."""
+"""Determine the load of each cell: as matrix.toml says, or derived from a throughput that is measured first. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jdkmatrix.loads.kinds.relative import RelativeLoad
 
 
 def basis_of(matrix: Matrix, cell: CellKey) -> CellKey | None:
-    """The cell that must be measured before this one's load is known; None where matrix.toml says all of it."""
+    """Return the cell that must be measured before this one's load is known; None where matrix.toml says all of it."""
     load = matrix.loads[cell.load]
     if not isinstance(load, RelativeLoad):
         return None
@@ -27,14 +27,14 @@ def basis_of(matrix: Matrix, cell: CellKey) -> CellKey | None:
 
 
 def basis_cells(matrix: Matrix, cells: Iterable[CellKey]) -> tuple[CellKey, ...]:
-    """The cells that must be measured before the loads of all these are known, without repetition."""
+    """Return the cells that must be measured before the loads of all these are known, without duplicates."""
     return tuple(dict.fromkeys(basis for cell in cells if (basis := basis_of(matrix, cell))))
 
 
 def cell_loads(
     matrix: Matrix, cells: Iterable[CellKey], capacities_rps: Mapping[CellKey, float]
 ) -> dict[CellKey, CellLoad]:
-    """The load of every cell with a server whose basis is among `capacities_rps`, or that needs none."""
+    """Return the load of every cell with a server whose basis is among `capacities_rps`, or that needs none."""
     found: dict[CellKey, CellLoad] = {}
     for cell in cells:
         load = matrix.loads[cell.load]

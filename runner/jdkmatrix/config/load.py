@@ -32,8 +32,8 @@ def load_matrix(path: Path) -> Matrix:
 
 
 def read_files(path: Path) -> dict[str, Tables]:
-    """The tables of matrix.toml, and of the profiles, applications, servers and published sources beside it, by file;
-    not validated.
+    """Read the tables of matrix.toml, and of the profiles, applications, servers and published sources beside it, by
+    file; not validated.
 
     Raises:
         ConfigError: as read_toml.
@@ -53,8 +53,8 @@ def parse_files(
     also: Mapping[str, Sequence[str | int]] | None = None,
     tables: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Matrix:
-    """Validate what files say together; `files`: by their names for messages, that of matrix.toml first. `also`: values
-    that shall be on an axis, by axis, though no file says so; `tables`: entries, by table, likewise."""
+    """Validate what the files say together. `files`: by their names in messages, that of matrix.toml first; `also`: by
+    axis, values to put on it though no file does; `tables`: by table, entries to add likewise."""
     first, *others = files
     for table, entries in (tables or {}).items():
         for name, entry in entries.items():
@@ -76,7 +76,7 @@ def parse_files(
 
 
 def _is_another(written: Any, name: str, made: Any) -> bool:
-    """Has a file one of this name that says something else? How it is described says nothing."""
+    """Return whether a file has a different entry of this name; a different description does not count."""
     if not isinstance(written, Mapping) or name not in written:
         return False
     one, other = ({**each, "description": ""} if isinstance(each, dict) else each for each in (written[name], made))
@@ -84,9 +84,9 @@ def _is_another(written: Any, name: str, made: Any) -> bool:
 
 
 def axes_of(matrix: Matrix) -> Axes:
-    """Workloads, servers and loads are those that have a table, in the order of the tables; JDKs are listed. Executors
-    are those that the servers bring along, those that they can be given, and what else is listed or selected. Numbers
-    are in ascending order."""
+    """Return the whole axes. Workloads, servers and loads are those that have a table, in the order of the tables; JDKs
+    are listed. Executors are those that the servers bring along, those that they can be given, and what else is listed
+    or selected. Numbers are in ascending order."""
     listed: Mapping[str, Values] = dict(matrix.axes)
 
     def selected(axis: str, first: Iterable[str | int] = ()) -> Values:
@@ -107,7 +107,7 @@ def axes_of(matrix: Matrix) -> Axes:
 
 
 def _of_servers(matrix: Matrix) -> Iterator[str]:
-    """Without those whose name has a number."""
+    """Yield the executors of all servers, except those whose name has a number."""
     kinds = [kind for name in matrix.servers if (kind := server_kind(name))]
     names = (
         *(name for kind in kinds for name in kind.executors),

@@ -1,7 +1,7 @@
-"""The typed form of matrix.toml, and of profiles and published scenarios beside it.
+"""The typed form of matrix.toml, and of the profiles and published scenarios beside it.
 
-Every value that a user may write is here, with its range; the JSON Schema that editors complete from is made of
-these classes. Cross-checks between tables (a profile that selects a value which is on no axis) are in `checks`.
+Every value that a user may write is defined here, with its range; the JSON Schema that editors complete from is made
+from these classes. Cross-checks between tables (a profile that selects a value which is on no axis) are in `checks`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from jdkmatrix.stats.stopping import StoppingRules
 from jdkmatrix.validation import unknown
 
 BLOCKS_MAX = 1000
-_CARRIERS_MAX = 32_767  # workers of a ForkJoinPool, which the scheduler of virtual threads is
+_CARRIERS_MAX = 32_767  # workers of a ForkJoinPool, which schedules virtual threads
 _CARRIERS = ("jdk.virtualThreadScheduler.parallelism", "jdk.virtualThreadScheduler.maxPoolSize")
 
 Executor = Annotated[str, AfterValidator(check_executor)]
-Names = Callable[[], Collection[str]]  # of a catalogue, which is not read before it is needed
+Names = Callable[[], Collection[str]]  # of a catalogue, which is read only when needed
 
 
 def _known(names: Names) -> AfterValidator:
@@ -61,8 +61,8 @@ All = Literal["all"]
 
 
 class Axes(Table):
-    """The values that "all" means. Workloads, servers and loads are not listed: they have tables. Executors follow from
-    the servers and from what is selected; more may be listed."""
+    """The values that "all" stands for. Workloads, servers and loads are not listed, since they have tables. Executors
+    follow from the servers and from what is selected; more may be listed."""
 
     workload: tuple[Name, ...] = ()
     server: tuple[Name, ...] = ()
@@ -75,7 +75,7 @@ class Axes(Table):
 
 
 class ServerTable(Table):
-    """A server; its name says of which kind it is. `artefact`: of a kind that is made of features, its name in
+    """A server; its name tells its kind. `artefact`: for a kind that is made of features, its name in
     toolchain.lock.json, which has the version."""
 
     artefact: Name | None = None
@@ -83,13 +83,12 @@ class ServerTable(Table):
 
 
 class Workload(Table):
-    """An application with its parameters, or one of the user's `own`. `mix`: what the driver sends, a name of [mixes];
-    without it GET /ping, or the path of `own`.
-    `front`: what of the server takes the requests. `accounts`: how many the bank has. `client`: what calls the remote
-    system, the JDK's HTTP client or a plain socket on which the request's thread blocks; None: the first. `database`:
-    where it keeps its accounts.
-    `timeout_s` replaces that of [driver], `jvm` the options of [jvm]. With `memory_every_s` it is looked up that often
-    where the server's memory is; `limits` is the box that the server runs in."""
+    """An application with its parameters, or the user's `own`. `mix`: what the driver sends, a name of [mixes]; without
+    it GET /ping, or the path of `own`. `front`: the part of the server that takes the requests. `accounts`: how many
+    the bank has. `client`: what calls the remote system, the JDK's HTTP client or a plain socket on which the request's
+    thread blocks; None: the first. `database`: where it keeps its accounts. `timeout_s` replaces that of [driver],
+    `jvm` the options of [jvm]. `memory_every_s`: how often to look up where the server's memory is; `limits`: the
+    resource limits that the server runs within."""
 
     application: ApplicationName | None = None
     own: OwnApplication | None = None
@@ -112,11 +111,11 @@ class Workload(Table):
 
     @property
     def is_command(self) -> bool:
-        """Is it served by a command of its own?"""
+        """True if it is served by a command of its own."""
         return self.own is not None and self.own.command is not None
 
     def cpus_of(self, cpus: int) -> float:
-        """What its quota of CPU time leaves of so many."""
+        """Return how many of these CPUs its quota of CPU time leaves it."""
         quota_cpus = self.limits.cpu_quota_cpus if self.limits else None
         return float(cpus) if quota_cpus is None else min(cpus, quota_cpus)
 
@@ -137,8 +136,8 @@ def _check_carriers(properties: dict[str, str]) -> dict[str, str]:
 
 
 class Tuning(Table):
-    """A setting of one arm of a comparison: system properties of the JDK, options of the JVM, and files of the kernel
-    with what is written into them while its forks run."""
+    """The settings of one arm of a comparison: system properties of the JDK, JVM options, and kernel files with what is
+    written into them while the arm's forks run."""
 
     description: str
     properties: Annotated[dict[str, str], AfterValidator(_check_carriers)] = {}
@@ -147,7 +146,7 @@ class Tuning(Table):
 
 
 class Selection(Table):
-    """Values per axis; an axis that is not named keeps what the rule it stands in says about it."""
+    """Values per axis; what an unnamed axis means depends on the rule that the selection stands in."""
 
     workload: tuple[Name, ...] | All | None = None
     server: tuple[Name, ...] | All | None = None
@@ -160,7 +159,7 @@ class Selection(Table):
 
 
 class Addition(Selection):
-    """`blocks`: fewer than the profile has, for what is only to be seen on the side."""
+    """`blocks`: fewer than the profile has, for cells of secondary interest."""
 
     blocks: Blocks | None = None
 
@@ -169,16 +168,16 @@ _PRECISION_OF_FIXED_BLOCKS = 0.05
 
 
 class Protocol(Table):
-    """`select` is a product of axis values (an axis left out means all of it); `exclude` takes cells out that match
-    every axis it names; `include` adds a product, its unnamed axes as in `select`.
+    """`select` is a product of axis values (an axis left out means all of it); `exclude` removes cells that match every
+    axis it names; `include` adds a product, with unnamed axes as in `select`.
 
-    Without `max_blocks` exactly `blocks` are run; with it, blocks are added to those until every ratio is known to
-    ± `precision` (a share), or `max_blocks` have been run. Either way a server counts as warm when it gets no cheaper
-    than that promise allows. `windows` of `window_s` each: of loads that have no length of their own.
+    Without `max_blocks`, exactly `blocks` are run; with it, more are added until every ratio is known to ± `precision`
+    (a share), or `max_blocks` have been run. Either way, a server counts as warm when it gets no cheaper than that
+    promise allows. `windows` of `window_s` each: for loads that have no length of their own.
 
-    `protocol`: "interleaved" measures the forks of a block in `rounds` of turns, wherever that can be done; with
-    `max_rounds`, later blocks have as many, between the two, as tell a ratio soonest. "separate" measures fork after
-    fork."""
+    `protocol`: "interleaved" measures the forks of a block in turns, for `rounds` rounds, wherever possible; with
+    `max_rounds`, later blocks have as many rounds, between the two, as settle a ratio soonest. "separate" measures fork
+    after fork."""
 
     blocks: Blocks
     max_blocks: Blocks | None = None
@@ -202,21 +201,21 @@ class Protocol(Table):
 
     @property
     def stopping(self) -> StoppingRules | None:
-        """When to add no more blocks; None where their number is fixed."""
+        """The rules for when to stop adding blocks; None where their number is fixed."""
         if self.max_blocks is None:
             return None
         return StoppingRules(precision=self.promised_precision, min_blocks=self.blocks, max_blocks=self.max_blocks)
 
     @property
     def promised_precision(self) -> float:
-        """To which share its ratios are to be known: measured until they are, or meant where blocks are fixed."""
+        """The share to which its ratios are to be known: measured until they are, or the aim where blocks are fixed."""
         if self.precision is not None:
             return self.precision
         return _PRECISION_OF_FIXED_BLOCKS if self.max_blocks is None else StoppingRules.precision
 
 
 class Profile(Protocol):
-    """`first`: the profile that is measured before it in the same run, by its own protocol."""
+    """`first`: the profile that is measured before this one in the same run, by its own protocol."""
 
     description: str
     first: Name | None = None
@@ -234,7 +233,7 @@ SCALES: tuple[ScaleName, ...] = ("article", "small")
 
 
 class Scenario(Table):
-    """A published experiment, at its own size and at one that a small machine can do."""
+    """A published experiment, at its own size and at one that a small machine can handle."""
 
     description: str
     article: Scale
@@ -250,23 +249,23 @@ class Scenario(Table):
 
 
 class Server(Table):
-    first_response_timeout_s: Seconds = 180.0  # from its start, which a slow or busy host makes several times longer
-    ready_without_port_s: Seconds = 5.0  # the server says it is ready and opens no port: give up this long after
-    # A status that is neither 2xx nor 503, again and again after it says it is ready, or opens its port where it says
-    # nothing: give up this long after the first one.
+    first_response_timeout_s: Seconds = 180.0  # from its start; a slow or busy host takes several times longer
+    ready_without_port_s: Seconds = 5.0  # the server says it is ready but opens no port: give up after this long
+    # A status that is neither 2xx nor 503, again and again, after the server says it is ready (or opens its port, if it
+    # says nothing): give up this long after the first such answer.
     wrong_answer_s: Seconds = 10.0
     stop_timeout_s: Seconds = 10.0
-    answer_timeout_s: Seconds = 10.0  # of a question outside the load (/gauges): a server that takes longer hangs
+    answer_timeout_s: Seconds = 10.0  # for a request outside the load (/gauges): a server that takes longer hangs
     smt: bool = False  # true: the server gets whole cores, with all their SMT threads
     log_bytes_max: Annotated[int, Field(gt=0)] = 50_000_000  # of one fork: more is a flood, and the server is ended
-    free_disk_bytes_min: Annotated[int, Field(ge=0)] = 1_000_000_000  # less for the results, and the server is ended
+    free_disk_bytes_min: Annotated[int, Field(ge=0)] = 1_000_000_000  # less left for results, and the server is ended
 
 
 class DriverChoice(Table):
-    """`choice`: "auto" is wrk2 for rates where it is installed, and loadgen for the rest. `jdk`: loadgen and the remote
-    system run on it, whatever the cell's JDK is. `cpus`: None is as many as the server has, or as many as the host has
-    left, and one at least. `overlap`: on a host with too few CPUs, driver and SUT may share some; the cell says so.
-    `timeout_s`: a request without an answer for this long is an error."""
+    """`choice`: "auto" is wrk2 for rates where it is installed, and loadgen for the rest. `jdk`: runs loadgen and the
+    remote system, whatever the cell's JDK is. `cpus`: None: as many as the server has, or as the host has left, but at
+    least one. `overlap`: on a host with too few CPUs, driver and SUT may share some; the cell says so. `timeout_s`: a
+    request without an answer for this long is an error."""
 
     choice: Literal["auto", "wrk2", "loadgen"] = "auto"
     jdk: Name
@@ -276,11 +275,11 @@ class DriverChoice(Table):
 
 
 class RemoteRules(Table):
-    """`cpus`: None as for the driver. `share_driver_cpus`: on a host with too few CPUs, the remote system may have the
-    driver's; the cell says so. `slice_us`: the time slice that its threads ask the kernel for; on a CPU that it shares,
-    it wakes up before the driver's slice is over. `warmup_delay_us_max`: longer delays are cut to this while a server
-    is warmed up at a moderate rate, and before a ramp until it begins, else the pool would have its thousands of
-    threads before the measurement begins."""
+    """`cpus`: None as for the driver. `share_driver_cpus`: on a host with too few CPUs, the remote system may use the
+    driver's; the cell says so. `slice_us`: the time slice that its threads request from the kernel; on a CPU that it
+    shares, it wakes up before the driver's slice is over. `warmup_delay_us_max`: longer delays are cut to this while a
+    server is warmed up at a moderate rate, and before a ramp until it begins; otherwise the pool would have its
+    thousands of threads before the measurement begins."""
 
     cpus: Cpus | None = None
     share_driver_cpus: bool = True
@@ -299,13 +298,13 @@ class Matrix(Table):
     mixes: dict[Name, RequestMix] = {}
     loads: dict[Name, AskedLoad]
     tunings: dict[Name, Tuning] = {}
-    jdk_homes: dict[Name, str] = {}  # JDKs in folders of the user, by what they are called here
+    jdk_homes: dict[Name, str] = {}  # JDKs in the user's own folders, by their names here
     profiles: dict[Name, Profile]
     scenarios: dict[Name, Scenario] = {}
     jvm: Jvm
     driver: DriverChoice
     remote: RemoteRules = RemoteRules()
-    # The method's own constants, which a run keeps; a table in the file replaces some of them.
+    # The method's own constants, which a run records; a table in the file replaces some of them.
     server: Server = Server()
     warmup: WarmupRules = WarmupRules()
     measure: MeasureRules = MeasureRules()
@@ -314,23 +313,24 @@ class Matrix(Table):
 
     @property
     def protocols(self) -> dict[str, Protocol]:
-        """Those of all profiles and sizes of scenarios, by their keys."""
+        """The protocols of all profiles and of all sizes of scenarios, by key."""
         sizes = {
             f"scenarios.{name}.{scale}": one.size(scale) for name, one in self.scenarios.items() for scale in SCALES
         }
         return {**{f"profiles.{name}": profile for name, profile in self.profiles.items()}, **sizes}
 
     def stages(self, profile: str) -> tuple[str, ...]:
-        """The profiles that are measured under this name, one after another, itself the last."""
+        """Return the profiles that are measured under this name, in order, with the named one last."""
         first = self.profiles[profile].first
         return (*(self.stages(first) if first else ()), profile)
 
     def has_cell(self, cell: CellKey) -> bool:
-        """Is there such a thing? A product of axes pairs servers' workloads with experiments' loads, too."""
+        """Return whether there can be such a cell; products of axes also pair servers' workloads with experiments'
+        loads."""
         return self.why_no_cell(cell) is None
 
     def why_no_cell(self, cell: CellKey) -> str | None:
-        """Why there can be no such thing, and what comes nearest; None where there is."""
+        """Return why there can be no such cell, and what comes nearest; None if there can be."""
         experiment, load = self.experiments.get(cell.workload), self.loads[cell.load]
         if experiment is not None:
             return experiment.why_not(cell, load)
@@ -344,13 +344,13 @@ class Matrix(Table):
         return self._why_not_served(cell)
 
     def task_load(self, cell: CellKey) -> TaskLoad:
-        """Raises: TypeError: the cell has a server."""
+        """Return the load of a cell without a server. Raises: TypeError: the cell has a server."""
         if isinstance(load := self.loads[cell.load], TaskLoad):
             return load
         raise TypeError(f"{cell.cell_id} has a server")
 
     def _why_not_served(self, cell: CellKey) -> str | None:
-        """Has its server what the workload's requests go through, and this executor?"""
+        """Return why its server cannot serve the workload with this executor; None if it can."""
         kind, workload = server_kind(cell.server), self.workloads[cell.workload]
         if kind is None:
             return f"{cell.server} is of no known kind"

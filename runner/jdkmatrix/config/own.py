@@ -1,5 +1,5 @@
-"""An application of the user, which nobody here wrote, as it comes: a WAR that a server deploys, or a command that
-starts something that serves HTTP. Pure."""
+"""The user's own application, taken as it comes: a WAR that a server deploys, or a command that starts something that
+serves HTTP. Pure."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from jdkmatrix.domain.applications import Application
 from jdkmatrix.domain.catalogue import placeholders
 from jdkmatrix.domain.tables import Table
 
-LISTS = ("jvm_options", "arm")  # such a word becomes several
+LISTS = ("jvm_options", "arm")  # each such word becomes several
 _PLACEHOLDERS = ("java", "port", "address", "folder", *LISTS)
 SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*")
 _OF_CELL = re.compile(r"-Xm[sx]|-XX:(?:(?:Min|Max|Initial)(?:HeapSize|RAM\w*)=|[+-]Use\w+GC\b)|-Xgcpolicy:")
-# Options of java that a word of their own follows (java --help-extra): a list of files and folders, or another.
+# Options of java whose value is the next word (java --help-extra): a list of files and folders, or something else.
 JAVA_PATHS = ("-cp", "-classpath", "--class-path", "-p", "--module-path")
 _JAVA_WITH_A_WORD = (
     "--upgrade-module-path", "--add-modules", "--limit-modules", "--enable-native-access", "--add-reads",
@@ -31,7 +31,7 @@ _SEED = 20241115
 
 
 def _words(text: str) -> list[str]:
-    """Raises: ValueError: no shell could read it."""
+    """Split a command line into words. Raises: ValueError: no shell could read it."""
     words = shlex.split(text)
     every = (part for word in words for part in parts(word))
     if of_cell := next(filter(_OF_CELL.match, every), None):
@@ -43,7 +43,7 @@ def _words(text: str) -> list[str]:
 
 
 def parts(word: str) -> list[str]:
-    """The word, or those in the value of a setting, such as JAVA_TOOL_OPTIONS."""
+    """Return the word, or the words in the value of a setting such as JAVA_TOOL_OPTIONS."""
     return word.partition("=")[2].split() if SETTING.fullmatch(word) else [word]
 
 
@@ -86,8 +86,8 @@ Arm = Literal["pool", "virtual"]
 
 class OwnApplication(Table):
     """`war`: a file that a server deploys; `command`: starts a server, with the options of `arms` for each executor.
-    Files are seen from the folder of matrix.toml. `path`: of the requests, below the context root of a WAR, with fields
-    as in [mixes]; `ready`: answers when it is ready, if `path` does not."""
+    Names of files are relative to the folder of matrix.toml. `path`: of the requests, below the context root of a WAR,
+    with fields as in [mixes]; `ready`: answers when it is ready, if `path` does not."""
 
     war: Annotated[str, Field(pattern=r"\.war$")] | None = None
     command: Annotated[str, AfterValidator(_command)] | None = None
@@ -109,7 +109,7 @@ class OwnApplication(Table):
 
     @property
     def example(self) -> str:
-        """One path of the requests."""
+        """An example of the requests' path."""
         return example(self.path)
 
     @property
@@ -118,20 +118,20 @@ class OwnApplication(Table):
 
     @cached_property
     def application(self) -> Application:
-        """The WAR, or the program, in the terms of our applications; without a name where it is no WAR."""
+        """The WAR or the program, described like our applications; without a name unless it is a WAR."""
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", PurePath(self.war).stem) if self.war else ""
         return Application(
             name=name, fronts=("rest",), ready_path=self.ready_path, has_probes=False, at_root=self.war is None
         )
 
     def settings(self) -> dict[str, str]:
-        """The variables of the environment that stand before its program."""
+        """Return the environment variables that are set before its program."""
         settings, _ = self._split
         return dict(word.split("=", 1) for word in settings)
 
     def words(self, executor: str) -> list[str]:
-        """The command as an arm starts it, with placeholders. Its options are in the place of {arm}, else among those
-        of the JVM."""
+        """Return the command as an arm starts it, with placeholders. The arm's options take the place of {arm}, or else
+        follow those of the JVM."""
         _, words = self._split
         options = [word.replace("{", "{{").replace("}", "}}") for word in shlex.split(self.arms[executor])]  # type: ignore[index]
         if words[0] == "java":
@@ -143,16 +143,16 @@ class OwnApplication(Table):
         return [*words[:at], *options, *words[at + 1 :]]
 
     def files(self) -> list[str]:
-        """Words that may be names of files: the WAR, or those of the command and of each arm's options. Before each of
-        these texts comes an empty word, so that its first one belongs to no option before it."""
+        """Return words that may name files: the WAR, or those of the command and of each arm's options. An empty word
+        precedes each of these texts, so that its first word is not taken for the value of an option before it."""
         if self.war:
             return [self.war]
         texts = (self.command or "", *self.arms.values())
         return [part for text in texts for word in ("", *shlex.split(text)) for part in parts(word)]
 
     def of_java(self) -> Iterator[tuple[str, str]]:
-        """The options of `java` that name files to load, each with its value: -jar, and the lists of JAVA_PATHS. Empty
-        where `java` is not its program, since a script may run it in any folder."""
+        """Yield the options of `java` that name files to load, each with its value: -jar, and the lists of JAVA_PATHS.
+        Yield none if `java` is not its program, since a script may run it in any folder."""
         _, words = self._split
         left = iter(words)
         if next(left, None) != "java":
@@ -167,13 +167,13 @@ class OwnApplication(Table):
 
     @property
     def _split(self) -> tuple[list[str], list[str]]:
-        """The command's settings of the environment, and its program with arguments."""
+        """The command's environment settings, and its program with arguments."""
         words = shlex.split(self.command or "")
         at = next((at for at, word in enumerate(words) if not SETTING.fullmatch(word)), len(words))
         return words[:at], words[at:]
 
 
 def is_command(table: object) -> bool:
-    """Is this table of matrix.toml, not validated, one of a workload that a command serves?"""
+    """Return whether this table of matrix.toml, not validated, describes a workload that a command serves."""
     own = table.get("own") if isinstance(table, Mapping) else None
     return isinstance(own, Mapping) and own.get("command") is not None

@@ -1,6 +1,6 @@
 """A weighted mix of requests, as both drivers send it. Pure.
 
-Paths, values of headers and bodies may have fields of constant width: `{unique:WIDTH}` is a number that no other
+Paths, header values and bodies may contain fields of constant width: `{unique:WIDTH}` is a number that no other
 request of the session has (the same in all such fields of a request), `{random:LOWEST:HIGHEST}` is drawn uniformly;
 both are decimal with leading zeros. Everything else in braces is text, unless it begins with a letter: that is refused
 as an unknown field. The rules are those of RequestFile.java and Template.java; both sides are tested on the same cases.
@@ -28,7 +28,7 @@ _PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*")
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _VALUE = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?")
 _OURS = {"host", "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te", "trailer"}
-# RFC 9110, 8.6: their requests say how long the content is, even if there is none.
+# RFC 9110, 8.6: requests with these methods state the length of their content, even if there is none.
 _WITH_BODY = ("POST", "PUT", "PATCH")
 
 
@@ -55,7 +55,7 @@ Part = bytes | Unique | Random
 
 
 class RequestTemplate(Table):
-    """One request of a mix; `path` is below the target's host and port, with its query."""
+    """One request of a mix; `path`, with its query, is relative to the target's host and port."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
     path: str
@@ -94,9 +94,9 @@ class RequestTemplate(Table):
         return self
 
     def parts(self, authority: str) -> tuple[Part, ...]:
-        """The whole request, head and body; `authority` is what the header Host says."""
+        """Return the whole request, head and body; `authority` is the value of the Host header."""
         body = "" if self.body is None and self.method in _WITH_BODY else self.body
-        # Apart from each other: what begins in one is no field that ends in the next.
+        # Kept apart, so that no field begins in one and ends in the next.
         texts = [f"{self.method} ", self.path, f" HTTP/1.1\r\nHost: {authority}\r\n"]
         for name, value in self.headers.items():
             texts += [f"{name}: ", value, "\r\n"]
@@ -118,7 +118,7 @@ class RequestMix(Table):
     requests: Annotated[tuple[RequestTemplate, ...], Field(min_length=1, max_length=100)]
 
     def below(self, root: str, query: str) -> RequestMix:
-        """The same mix with every path below `root` ("/banking") and with `query` ("burn_us=50", or empty) in it."""
+        """Return the same mix with every path below `root` ("/banking"), and `query` ("burn_us=50", or empty) in it."""
         return RequestMix(
             seed=self.seed,
             requests=tuple(
@@ -149,7 +149,7 @@ def _field(inside: str) -> Unique | Random:
 
 
 def example(text: str) -> str:
-    """With the lowest number in each field."""
+    """Fill each field with its lowest number."""
 
     def lowest(match: re.Match[str]) -> str:
         field = _field(match[1])

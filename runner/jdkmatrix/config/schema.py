@@ -1,4 +1,4 @@
-"""The JSON Schema of matrix.toml, profiles and published scenarios, from which editors complete. Pure."""
+"""The JSON Schema of matrix.toml, profiles and published scenarios, which editors use for completion. Pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _EXTENDS = {"type": "string", "description": "The table that this one changes."}
 
 
 def file_schema() -> dict[str, Any]:
-    """That of what the files make together, less what a variant or a template may leave open, and derived axes."""
+    """Return the schema of all files together, less what a variant or template may leave open, and derived axes."""
     schema = Matrix.model_json_schema(by_alias=True)
     definitions, seen = schema["$defs"], set[str]()
 
     def loosened(node: Any) -> Any:
-        """With a placeholder for every number, and nothing that must be there."""
+        """Allow a placeholder for every number, and require nothing."""
         if isinstance(node, list):
             return [loosened(one) for one in node]
         if not isinstance(node, dict):
@@ -42,5 +42,5 @@ def file_schema() -> dict[str, Any]:
 
 
 def _name(node: dict[str, Any]) -> str:
-    """The name of the definition that it refers to; empty for none."""
+    """Return the name of the definition that a node refers to; empty for none."""
     return str(node.get("$ref", "")).rpartition("/")[2]

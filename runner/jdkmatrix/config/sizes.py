@@ -1,4 +1,4 @@
-"""Names with a number, "saturate-50", whose number is none that their template takes. Pure."""
+"""Find names with a number, such as "saturate-50", whose template does not take that number. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MODELS = {"workloads": Workload, "loads": AskedLoad, "tunings": Tuning}
 
 
 def why_no_size(files: Mapping[str, Tables], table: str, name: str) -> str | None:
-    """Says which numbers the template of this name takes, where it is one of them but for its number; else None."""
+    """Return which numbers the template of this name takes, if only the name's number is wrong; else None."""
     templates = (one for tables in files.values() for one in tables.get(table, {}))
     found = next(((one, number) for one in templates if (number := numbered(one, name))), None)
     if found is None:

@@ -1,1 +1,1 @@
-"""Is this host fit to measure, what to do about it, and doing it reversibly."""
+"""Judge whether this host is fit for measurements, say what to do about it, and do so reversibly."""

@@ -1,4 +1,4 @@
-"""Processes and interrupts of this host over a short interval in which this process slept."""
+"""Activity of processes and interrupts on this host over a short interval in which this process sleeps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import psutil
 from jdkmatrix.host.cpu_ticks import CpuTicks, read_ticks
 from jdkmatrix.reading import text_if_readable
 
-_NAMED = 3  # processes: enough to know whom to end
+_NAMED = 3  # processes: enough to know which to end
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Process:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """`processes` by pid and `interrupts` (of devices, by CPU) count from their beginning."""
+    """Cumulative counters at one moment: `processes` by pid, `interrupts` of devices by CPU."""
 
     monotonic_ns: int
     own_cpu_ns: int
@@ -36,8 +36,8 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Activity:
-    """`foreign_cpus` is how many CPUs' worth of time others used; `busiest` names them with theirs, most first.
-    `interrupts_per_s` are those of devices, by CPU."""
+    """`foreign_cpus`: how many CPUs' worth of time others used; `busiest`: these processes with their shares, busiest
+    first; `interrupts_per_s`: those of devices, by CPU."""
 
     elapsed_s: float
     foreign_cpus: float
@@ -48,7 +48,7 @@ class Activity:
 def observe(
     root: Path, interval_s: float, processes: Callable[[], Mapping[int, Process]], cpus: Collection[int]
 ) -> Activity | None:
-    """Watch for `interval_s` seconds; None where the kernel's /proc/stat is not shown. `cpus`: as `between`."""
+    """Watch for `interval_s` seconds; None if the kernel's /proc/stat is not shown. `cpus`: as for `between`."""
     before = _snapshot(root, processes)
     if before is None:
         return None
@@ -58,8 +58,8 @@ def observe(
 
 
 def between(before: Snapshot, after: Snapshot, cpus: Collection[int], *, ticks_per_s: int) -> Activity:
-    """The activity from one snapshot to the other; foreign is what runs on `cpus`, those that a run may use (none:
-    not known). Pure."""
+    """Return the activity between two snapshots. Foreign load is counted on `cpus`, the ones that a run may use (empty:
+    not known, so all of them). Pure."""
     elapsed_s = max((after.monotonic_ns - before.monotonic_ns) / 1e9, 1 / ticks_per_s)
     known = before.ticks.keys() & after.ticks.keys() & set(cpus or after.ticks)
     rested = sum(_rested(after.ticks[cpu]) - _rested(before.ticks[cpu]) for cpu in known) / ticks_per_s
@@ -81,13 +81,13 @@ def between(before: Snapshot, after: Snapshot, cpus: Collection[int], *, ticks_p
 
 
 def _rested(ticks: CpuTicks) -> int:
-    """The kernel knows when a CPU idles; what it says of user and system time may count timer ticks only."""
+    """Sum idle and stolen ticks: the kernel knows when a CPU idles, but may count other time in timer ticks only."""
     return ticks.idle + ticks.steal
 
 
 def parse_interrupts(text: str) -> dict[int, int]:
-    """Device interrupts by CPU: the numbered lines of /proc/interrupts (proc_interrupts(5)). The lettered ones are
-    the CPUs' own timers and calls to each other; on aarch64 the timers have a number, too."""
+    """Count device interrupts by CPU: the numbered lines of /proc/interrupts (proc_interrupts(5)). Lettered ones are
+    the CPUs' own timers and calls to each other; on aarch64 the timers are numbered as well."""
     lines = text.splitlines()
     cpus = [int(number) for number in re.findall(r"CPU(\d+)", lines[0])] if lines else []
     counts = dict.fromkeys(cpus, 0)
@@ -100,7 +100,7 @@ def parse_interrupts(text: str) -> dict[int, int]:
 
 
 def other_processes() -> dict[int, Process]:
-    """Every process of this host except this one, by pid."""
+    """Return every process on this host except this one, by pid."""
     processes = {}
     for process in psutil.process_iter(["name", "cpu_times"]):
         times = process.info["cpu_times"]
@@ -114,7 +114,7 @@ def _snapshot(root: Path, processes: Callable[[], Mapping[int, Process]]) -> Sna
     if not ticks:
         return None
     interrupts = parse_interrupts(text_if_readable(root / "proc/interrupts") or "")
-    # The walk through all processes takes long, and the first one longer: the clocks belong beside the ticks.
+    # Walking through all processes takes long, the first time even longer: read the clocks right after the ticks.
     monotonic_ns, own_cpu_ns = time.monotonic_ns(), time.process_time_ns()
     return Snapshot(
         processes=processes(),

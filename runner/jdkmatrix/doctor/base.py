@@ -24,7 +24,7 @@ NOT_SHOWN = "not shown by this host"
 
 @dataclass(frozen=True)
 class HostChange:
-    """A file of /proc or /sys, what to write into it in the spelling in which the kernel shows it, and why."""
+    """A file in /proc or /sys, the value to write to it, spelt as the kernel shows it, and the reason."""
 
     file: str
     new: str
@@ -33,8 +33,8 @@ class HostChange:
 
 @dataclass(frozen=True)
 class Check:
-    """`found` is the value in words; `why` says what follows from it, `advice` what to do: empty when nothing.
-    `changes` is what `--tune` would write."""
+    """The result for a property. `found`: the value in words; `why`: what follows from it; `advice`: what to do; both
+    may be empty. `changes`: what `--tune` would write."""
 
     verdict: Verdict
     found: str
@@ -45,11 +45,11 @@ class Check:
 
 @dataclass(frozen=True)
 class Host:
-    """The file system of a host. `root` has proc and sys below it; `results` is where a run writes; `server_cpus` are
-    those that servers get.
+    """The file system of a host. `root` contains proc and sys; `results` is where a run writes; `server_cpus` are the
+    CPUs that servers get.
 
-    The two samples are taken at most once, when first asked for: `interval_s` watching, then `spin_s` spinning on
-    every CPU (0: the probe is not made). `processes` says who runs.
+    The two samples are taken at most once each, when first asked for: `interval_s` of watching, then `spin_s` of
+    spinning on every CPU (0: no probe). `processes` lists the processes that exist.
     """
 
     root: Path
@@ -60,7 +60,7 @@ class Host:
     processes: Callable[[], Mapping[int, Process]] = other_processes
 
     def text(self, file: str | Path) -> str | None:
-        """The text of `file` (absolute, as on the host itself) without surrounding space; None where it cannot be
+        """Return the text of `file` (absolute, as on the host itself) without surrounding space; None if it cannot be
         read."""
         return text_if_readable(self.at(file))
 
@@ -68,7 +68,7 @@ class Host:
         return self._parsed(file, int)
 
     def cpus(self, file: str) -> tuple[int, ...] | None:
-        """A file in the kernel's list format; None where it is not shown."""
+        """Parse a file in the kernel's list format; None if it is not shown, or is no such list."""
         return self._parsed(file, parse_cpu_list)
 
     def _parsed(self, file: str, parse: Callable[[str], T]) -> T | None:
@@ -79,7 +79,7 @@ class Host:
             return None
 
     def is_settable(self, file: str) -> bool:
-        """Whether it is a file to write at all."""
+        """Return whether any permission to write is set on the file."""
         try:
             return bool(self.at(file).stat().st_mode & 0o222)
         except OSError:
@@ -89,13 +89,13 @@ class Host:
         return self.root / str(file).lstrip("/")
 
     def matching(self, pattern: str) -> tuple[str, ...]:
-        """The files that match the pattern, absolute as on the host itself, in a stable order."""
+        """Return the files that match the pattern, absolute as on the host itself, in a stable order."""
         found = self.root.glob(pattern.lstrip("/"))
         return tuple(sorted(f"/{path.relative_to(self.root)}" for path in found))
 
     def group_files(self, controller: str, name: str) -> tuple[str, ...]:
-        """The files `name` in the control groups of this process, in either version (cgroups(7)): its own group's
-        first, then those of the groups above it, whether there are such files or not."""
+        """Return the paths of `name` in the control groups of this process, in either version (cgroups(7)): its own
+        group first, then the groups above it, whether or not such files exist."""
         found = (one for one in self.hierarchies if one.version == 2 or controller in one.controllers)
         return tuple(str(group / name) for one in found for group in one.upwards)
 
@@ -105,8 +105,8 @@ class Host:
 
     @cached_property
     def allowed(self) -> tuple[int, ...]:
-        """The CPUs that this process may use; empty where the kernel does not show them. The kernel also lists those
-        that are switched off, or could be plugged in; only those that are online have times."""
+        """The CPUs that this process may use; empty if the kernel does not show them. The kernel also lists CPUs that
+        are switched off, or could be plugged in; only those that are online have times."""
         online = read_ticks(self.at("/proc"))
         for line in (self.text("/proc/self/status") or "").splitlines():
             if line.startswith("Cpus_allowed_list:"):
@@ -123,8 +123,8 @@ class Host:
 
 
 class Property(NamedTuple):
-    """`not_shown` says what stays unknown where the kernel does not show it, and `examine` gives None or does not know;
-    `tunable`: there may be changes that make it calmer."""
+    """A property of the host. `not_shown`: what stays unknown if the kernel does not show it, so that `examine` returns
+    None or "not shown"; `tunable`: there may be changes that make the host calmer."""
 
     name: str
     not_shown: str
@@ -137,6 +137,6 @@ class Property(NamedTuple):
 
 
 def overall(checks: Iterable[Check]) -> HostVerdict:
-    """The worst verdict. What is not shown counts for nothing: it was not measured."""
+    """Return the worst verdict. A property that is not shown does not count: it was not measured."""
     verdicts = {check.verdict for check in checks}
     return "unfit" if "unfit" in verdicts else "noisy" if "noisy" in verdicts else "ready"

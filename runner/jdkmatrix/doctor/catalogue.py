@@ -1,4 +1,4 @@
-"""Every property, and the examination of a host."""
+"""The list of all properties, and the examination of a host."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from jdkmatrix.doctor.base import Check, Host, HostChange, Property
 
 _HOST_DECIDES = "stays unknown; in a VM the host decides"
 
-# In the order in which they are examined: averages before the samples that this program disturbs them with, and the
-# spinning last.
+# In order of examination: averages first, before the samples that this program takes disturb them, and spinning last.
 PROPERTIES = (
     Property("load average", "how busy the last minute was stays unknown", noise.load),
     Property(
@@ -70,10 +69,10 @@ PROPERTIES = (
 
 
 def examine(host: Host) -> dict[str, Check]:
-    """Every property by its name; takes the two samples, so about 3 s."""
+    """Check every property, by name; takes the two samples, and so about 3 s."""
     return {known.name: known.check(host) for known in PROPERTIES}
 
 
 def proposed(host: Host) -> tuple[HostChange, ...]:
-    """Changes that would make this host quieter. Only what can be fixed is read: no CPU spins for it."""
+    """Return the changes that would make this host quieter. Only tunable properties are read, so no CPU spins."""
     return tuple(change for known in PROPERTIES if known.tunable for change in known.check(host).changes)

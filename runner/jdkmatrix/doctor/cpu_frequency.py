@@ -10,8 +10,8 @@ from jdkmatrix.doctor.base import Check, Host, HostChange
 
 _CPU = "/sys/devices/system/cpu"
 
-# A request of the smallest workload takes about 100 µs of CPU: a wake-up that costs half of that would be in every
-# latency at a moderate rate, and in none at saturation.
+# A request of the smallest workload takes about 100 µs of CPU: a wake-up that costs half as much would be part of every
+# latency at a moderate rate, and of none at saturation.
 DEEPEST_LATENCY_MAX_US = 50
 GUEST_DRIVER = "haltpoll"  # Documentation/virt/guest-halt-polling.rst
 
@@ -40,7 +40,7 @@ def governor(host: Host) -> Check | None:
 
 
 def boost(host: Host) -> Check | None:
-    """The two kinds of driver count the other way round."""
+    """Check turbo boost. The two kinds of driver use opposite values for on and off."""
     for file, on, off in ((f"{_CPU}/intel_pstate/no_turbo", "0", "1"), (f"{_CPU}/cpufreq/boost", "1", "0")):
         text = host.text(file)
         if text == off:
@@ -55,8 +55,8 @@ def boost(host: Host) -> Check | None:
 
 
 def c_states(host: Host) -> Check | None:
-    """cpuidle (Documentation/admin-guide/pm/cpuidle.rst): `latency` is the time in µs to leave a state. One that takes
-    longer than PM QoS allows is not entered (Documentation/power/pm_qos_interface.rst)."""
+    """Check cpuidle (Documentation/admin-guide/pm/cpuidle.rst): `latency` is the time in µs to leave a state. A state
+    that takes longer than PM QoS allows is not entered (Documentation/power/pm_qos_interface.rst)."""
     files = host.matching(f"{_CPU}/cpu[0-9]*/cpuidle/state[0-9]*/disable")
     latencies_us = {file: us for file in files if (us := host.number(file.replace("/disable", "/latency"))) is not None}
     if not latencies_us:
@@ -87,8 +87,8 @@ def c_states(host: Host) -> Check | None:
 
 
 def _wake_up_max_us(host: Host) -> float:
-    """The wake-up latency in µs that some process allows all CPUs while it holds this file open; infinite where
-    the file cannot be read, which only root may."""
+    """Return the wake-up latency in µs that some process allows all CPUs while it holds this file open; infinite if
+    the file cannot be read: only root may read it."""
     try:
         return int.from_bytes(host.at("/dev/cpu_dma_latency").read_bytes(), sys.byteorder, signed=True)
     except OSError:
@@ -96,6 +96,6 @@ def _wake_up_max_us(host: Host) -> float:
 
 
 def _wake_up_max_us_of(host: Host, cpu: str) -> float:
-    """0 says that there is no limit, "n/a" that the CPU must not sleep."""
+    """Return the same for one CPU. In its file, 0 means that there is no limit, "n/a" that the CPU must not sleep."""
     file = f"{cpu}/power/pm_qos_resume_latency_us"
     return 0 if host.text(file) == "n/a" else host.number(file) or math.inf

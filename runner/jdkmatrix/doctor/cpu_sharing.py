@@ -12,10 +12,10 @@ from jdkmatrix.host.cpulist import format_cpu_list
 _CPU = "/sys/devices/system/cpu"
 
 CPUS_NEEDED = 2  # one for the server, one for the driver
-CORES_FOR_NO_SIBLINGS = 4  # a server of 2 CPUs, a driver and a remote, each on cores of their own
+CORES_FOR_NO_SIBLINGS = 4  # a server with 2 CPUs, a driver and a remote, each on cores of its own
 
-# An interrupt costs a few µs with what follows from it (cache, softirq): 1,000 per second are about 0.5 % of a CPU,
-# a quarter of the difference that a run with `precision = 2 %` can tell.
+# An interrupt and its consequences (cache, softirq) cost a few µs: 1,000 per second are about 0.5 % of a CPU, a quarter
+# of the difference that a run with `precision = 2 %` can detect.
 INTERRUPTS_MAX_PER_S = 1000
 
 
@@ -30,8 +30,8 @@ def cpu_count(host: Host) -> Check | None:
 
 
 def smt(host: Host) -> Check | None:
-    """Advice only: taking CPUs offline also takes them out of affinity masks, cpusets and interrupt masks of other
-    processes, and bringing them back does not put those back."""
+    """Check SMT. Advice only: taking CPUs offline also removes them from affinity masks, cpusets and interrupt masks of
+    other processes, and bringing them back online does not restore those."""
     active = host.text(f"{_CPU}/smt/active")
     if active is None:
         return None
@@ -51,13 +51,13 @@ def smt(host: Host) -> Check | None:
 
 
 def isolation(host: Host) -> Check | None:
-    """isolcpus (Documentation/admin-guide/kernel-parameters.txt): an isolated CPU takes part in no load balancing.
-    nohz_full: what a thread has used is added to its process's clock when it is switched out or at a tick
-    (`thread_group_cputime`), and without one once a second (`sched_tick_remote`, both below kernel/sched)."""
+    """Check isolcpus (Documentation/admin-guide/kernel-parameters.txt): isolated CPUs take no part in load balancing.
+    nohz_full: the time that a thread used is added to its process's clock when it is switched out or at a tick
+    (`thread_group_cputime`), and without a tick once a second (`sched_tick_remote`, both below kernel/sched)."""
     isolated, allowed = host.cpus(f"{_CPU}/isolated"), set(host.allowed)
     if isolated is None:
         return None
-    tickless = host.cpus(f"{_CPU}/nohz_full") or ()  # without any such CPU some kernels print "(null)" here
+    tickless = host.cpus(f"{_CPU}/nohz_full") or ()  # if there is no such CPU, some kernels print "(null)" here
     found = f"isolated {format_cpu_list(isolated) or 'none'}, nohz_full {format_cpu_list(tickless) or 'none'}"
     if allowed & set(isolated):
         why = "the kernel spreads no threads over isolated CPUs: a server of several would run on one of them"
@@ -74,8 +74,8 @@ def isolation(host: Host) -> Check | None:
 
 
 def interrupts(host: Host) -> Check | None:
-    """IRQ affinity (Documentation/core-api/irq/irq-affinity.rst). Nothing is changed while irqbalance runs: it would
-    undo it."""
+    """Check IRQ affinity (Documentation/core-api/irq/irq-affinity.rst). No change is proposed while irqbalance runs: it
+    would undo it."""
     files = host.matching("/proc/irq/[0-9]*/smp_affinity_list")
     lists = {file: cpus for file in files if (cpus := host.cpus(file)) is not None}
     if not lists or not host.server_cpus:
@@ -100,8 +100,8 @@ def interrupts(host: Host) -> Check | None:
 
 
 def _routed(host: Host, files: Sequence[str], cpus: tuple[int, ...]) -> tuple[HostChange, ...]:
-    """These interrupts, and those that are still to come, on `cpus` alone. Newer kernels do not let the files be
-    written of those that they spread themselves, such as the queues of an NVMe disk (kernel/irq/proc.c)."""
+    """Route these interrupts, and future ones, to `cpus` alone. Newer kernels make the files of interrupts that they
+    spread themselves, such as those of the queues of an NVMe disk, read-only (kernel/irq/proc.c)."""
     why = "devices interrupt the lower CPUs only"
     moved = tuple(HostChange(file, format_cpu_list(cpus), why) for file in files if host.is_settable(file))
     default = host.text("/proc/irq/default_smp_affinity")
@@ -112,7 +112,7 @@ def _routed(host: Host, files: Sequence[str], cpus: tuple[int, ...]) -> tuple[Ho
 
 
 def cpu_quota(host: Host) -> Check | None:
-    """CFS bandwidth control (Documentation/scheduler/sched-bwc.rst); the tightest quota counts."""
+    """Check CFS bandwidth control (Documentation/scheduler/sched-bwc.rst); the tightest quota counts."""
     if host.text("/proc/self/cgroup") is None:
         return None
     cpus = min(quotas_cpus(host.hierarchies, host.text), default=None)
@@ -129,7 +129,7 @@ def cpu_quota(host: Host) -> Check | None:
 
 
 def cpu_mask(cpus: tuple[int, ...], *, like: str) -> str:
-    """The mask in hexadecimal, as wide as `like` and with commas where it has them. Pure."""
+    """Return the mask in hexadecimal, as wide as `like`, and with commas if that has any. Pure."""
     digits = f"{sum(1 << cpu for cpu in cpus):x}".rjust(len(like.replace(",", "")), "0")
     if "," not in like:
         return digits
@@ -138,6 +138,6 @@ def cpu_mask(cpus: tuple[int, ...], *, like: str) -> str:
 
 
 def _throttled_periods(host: Host) -> int | None:
-    """Since the groups exist, in the one that was throttled most: any of them may have the quota."""
+    """Return the throttled periods so far of the group that was throttled most: any of them may have the quota."""
     counts = (counted(host.text(file) or "", "nr_throttled") for file in host.group_files("cpu", "cpu.stat"))
     return max((count for count in counts if count is not None), default=None)

@@ -10,10 +10,10 @@ from jdkmatrix.doctor.base import Check, Host, HostChange
 _ASLR = "/proc/sys/kernel/randomize_va_space"
 _UNLIMITED = 2**63 - 1
 
-# A connection is a file on both sides; a JVM with a Liberty holds about 500 more (jars, sockets, epoll).
+# A connection is a file on each side; a JVM that runs Liberty holds about 500 more (jars, sockets, epoll).
 FILES_NEEDED = 2048
 FILES_COMFORTABLE = 8192
-# One platform thread per request: as many as connections, and what a JVM has besides.
+# One platform thread per request: as many threads as connections, plus those that a JVM has anyway.
 THREADS_NEEDED = 1024
 THREADS_COMFORTABLE = 4096
 
@@ -21,15 +21,15 @@ _PORTS = "/proc/sys/net/ipv4/ip_local_port_range"
 
 # A closed connection keeps its port for 60 s (TIME_WAIT): a load that reconnects 150 times a second needs 9,000.
 PORTS_COMFORTABLE = 10_000
-PORTS_NEEDED = 2_000  # connections to the server and to the remote that are open together
-PORTS_TUNED = "16384\t60999"  # above what servers listen on; ends where the kernel's own default does
+PORTS_NEEDED = 2_000  # connections to the server and to the remote that are open at the same time
+PORTS_TUNED = "16384\t60999"  # above the ports that servers listen on; ends where the kernel's own default does
 QUEUE_COMFORTABLE = 1024  # connections that a driver opens in one go
 QUEUE_TUNED = "4096"  # the kernel's own default for somaxconn since 5.4
 
 
 def aslr(host: Host) -> Check | None:
-    """Random addresses are wanted: each fork then draws a layout of memory, and the interval over forks has the
-    effect of layouts in it (Mytkowicz et al., "Producing wrong data without doing anything obviously wrong", 2009)."""
+    """Check ASLR. Random addresses are wanted: each fork then draws a memory layout, and the interval over forks has
+    their effect in it (Mytkowicz et al., "Producing wrong data without doing anything obviously wrong", 2009)."""
     value = host.number(_ASLR)
     if value is None:
         return None
@@ -42,7 +42,7 @@ def aslr(host: Host) -> Check | None:
 
 
 def perf_events(host: Host) -> Check | None:
-    """Never noisy and never tuned: it disturbs no figure, and opening it is a decision about security."""
+    """Check perf events: never noisy and never tuned, as they disturb no figure and access is a security decision."""
     value = host.number("/proc/sys/kernel/perf_event_paranoid")
     if value is None:
         return None
@@ -54,8 +54,8 @@ def perf_events(host: Host) -> Check | None:
 
 
 def open_files(host: Host) -> Check | None:
-    """A JVM raises its soft limit to the hard one (-XX:+MaxFDLimit); so does the runner for wrk2, and lives with
-    the soft one itself."""
+    """Check the limit on open files. A JVM raises its soft limit to the hard one (-XX:+MaxFDLimit), and the runner does
+    the same for wrk2, but makes do with the soft limit itself."""
     limits = _soft_and_hard(host, "Max open files")
     if limits is None:
         return None
@@ -71,7 +71,7 @@ def open_files(host: Host) -> Check | None:
 
 
 def processes(host: Host) -> Check | None:
-    """Threads count as processes here (getrlimit(2), RLIMIT_NPROC)."""
+    """Check the limit on processes. Threads count as processes here (getrlimit(2), RLIMIT_NPROC)."""
     limits = _soft_and_hard(host, "Max processes")
     sources = [("ulimit", limits[0] if limits else None)]
     sources += [(file, host.number(file)) for file in ("/proc/sys/kernel/threads-max", "/proc/sys/kernel/pid_max")]
@@ -90,7 +90,7 @@ def processes(host: Host) -> Check | None:
 
 
 def _soft_and_hard(host: Host, name: str) -> tuple[int, int] | None:
-    """rlimit (getrlimit(2)); unlimited is the largest number."""
+    """Read an rlimit (getrlimit(2)); unlimited is the largest number."""
     match = re.search(rf"^{name}\s+(\w+)\s+(\w+)", host.text("/proc/self/limits") or "", re.MULTILINE)
     if match is None:
         return None
@@ -128,7 +128,7 @@ def syn_queue(host: Host) -> Check | None:
 
 
 def _queue(host: Host, file: str, why: str) -> Check | None:
-    """A queue of connections that wait for the server (tcp(7), listen(2))."""
+    """Check a queue of connections that wait for the server (tcp(7), listen(2))."""
     length = host.number(file)
     if length is None:
         return None

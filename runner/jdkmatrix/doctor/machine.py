@@ -26,7 +26,7 @@ def machine(host: Host) -> Check | None:
 
 
 def clock_source(host: Host) -> Check | None:
-    """The kernel lists the best first, and no clock that it found to be unstable."""
+    """Check the clock source. The kernel lists the best one first, and none that it found to be unstable."""
     current = host.text(f"{_CLOCK}/current_clocksource")
     if not current:
         return None

@@ -14,9 +14,9 @@ _THP = "/sys/kernel/mm/transparent_hugepage"
 _SWAPPINESS = "/proc/sys/vm/swappiness"
 _NUMA_BALANCING = "/proc/sys/kernel/numa_balancing"
 
-MEMORY_NEEDED_BYTES = 3 * 2**30  # server, driver and remote with their heaps, and the page cache of a Liberty
-DISK_NEEDED_BYTES = 2 * 2**30  # recordings and logs of a long run, and what a crash of a JVM writes
-SWAPPINESS_CALM = 1  # the least that still lets the kernel take anonymous pages when nothing else is left
+MEMORY_NEEDED_BYTES = 3 * 2**30  # server, driver and remote with their heaps, and Liberty's page cache
+DISK_NEEDED_BYTES = 2 * 2**30  # recordings and logs of a long run, and what a crashing JVM writes
+SWAPPINESS_CALM = 1  # the lowest that still lets the kernel take anonymous pages when nothing else is left
 
 
 def memory(host: Host) -> Check | None:
@@ -34,8 +34,8 @@ def memory(host: Host) -> Check | None:
 
 
 def swap(host: Host) -> Check | None:
-    """`--tune` lowers swappiness; switching swap off is left as advice: swapoff moves every page back and can fail or
-    kill processes half-way, so that it is not a write that can be taken back."""
+    """Check swap. `--tune` lowers swappiness; switching swap off is advice only: swapoff moves every page back and can
+    fail or kill processes half-way, so it is not a write that can be undone."""
     known = _meminfo_bytes(host)
     if "SwapTotal" not in known or "SwapFree" not in known:
         return None
@@ -54,7 +54,7 @@ def swap(host: Host) -> Check | None:
 
 
 def huge_pages(host: Host) -> Check | None:
-    """Documentation/admin-guide/mm/transhuge.rst. A JVM asks by madvise with -XX:+UseTransparentHugePages."""
+    """Check huge pages (Documentation/admin-guide/mm/transhuge.rst): -XX:+UseTransparentHugePages asks by madvise."""
     shown, defrag = host.text(f"{_THP}/enabled"), chosen(host.text(f"{_THP}/defrag") or "")
     if shown is None:
         return None
@@ -76,8 +76,8 @@ def huge_pages(host: Host) -> Check | None:
 
 
 def numa_balancing(host: Host) -> Check | None:
-    """Documentation/admin-guide/sysctl/kernel.rst advises against it where a program is bound to a node, as servers are
-    here. A kernel switches it on by itself where there are several nodes."""
+    """Check NUMA balancing. Documentation/admin-guide/sysctl/kernel.rst advises against it if a program is bound to a
+    node, as servers are here. The kernel switches it on by itself if there are several nodes."""
     mode = host.number(_NUMA_BALANCING)
     if mode is None:
         return None

@@ -11,16 +11,16 @@ from jdkmatrix.domain.quantities import plural
 from jdkmatrix.host.cgroup_limits import quotas_cpus
 from jdkmatrix.method.gates import Thresholds
 
-LOAD_PER_CPU_MAX = 0.2  # of the CPUs of a small host: a run in which others have every fifth moment is no run
-LOAD_MAX = 1.0  # one process that never rests, however large the host: it shares cache and memory
+LOAD_PER_CPU_MAX = 0.2  # of the CPUs of a small host: a run in which others take a fifth of the time is no run
+LOAD_MAX = 1.0  # one process that is always busy, however large the host: it shares cache and memory
 FOREIGN_CPUS_MAX = Thresholds().foreign_sut_share_max  # of one CPU: above it, a window on that CPU is invalid
 STEAL_SHARE_MAX = Thresholds().steal_per_precision_max * 0.02  # of a window of a profile that promises ± 2 %
-STEAL_SHARE_UNFIT = 0.10  # hardly a window would be valid
-AWAY_SHARE_MAX = 0.005  # a quarter of the difference that a run with `precision = 2 %` can tell
+STEAL_SHARE_UNFIT = 0.10  # hardly any window would be valid
+AWAY_SHARE_MAX = 0.005  # a quarter of the difference that a run with `precision = 2 %` can detect
 AWAY_SHARE_UNFIT = 0.10
-LONGEST_AWAY_MAX_S = 0.005  # at 1,000 requests/s it delays the slowest 0.5 % of a second by as much
-# Percent of the last 10 s in which some task waited (Documentation/accounting/psi.rst). Idle hosts show 0; a memory
-# wait is a reclaim or a page read again, which a host with memory to spare never has.
+LONGEST_AWAY_MAX_S = 0.005  # at 1,000 requests/s it delays the slowest 0.5 % of a second's requests by up to as much
+# Per cent of the last 10 s in which some task waited (Documentation/accounting/psi.rst). Idle hosts show 0; a memory
+# wait is a reclaim, or a page that is read again, which never happens on a host with memory to spare.
 PSI_AVG10_MAX = {"cpu": 5.0, "memory": 1.0, "io": 5.0}
 
 
@@ -51,12 +51,12 @@ def pressure_stall(host: Host) -> Check | None:
 
 
 def foreign_load(host: Host) -> Check | None:
-    """Sampled while this process sleeps."""
+    """Check the load of other processes, sampled while this process sleeps."""
     seen = host.activity
     if seen is None:
         return None
     found = f"{seen.foreign_cpus:.2f} CPUs over {seen.elapsed_s:.1f} s"
-    # Of a sum over many CPUs: what each scatters by, ticks that are rounded among it, adds up by the root.
+    # A sum over CPUs: the scatter of each, tick rounding included, adds up with the square root of their number.
     if seen.foreign_cpus <= FOREIGN_CPUS_MAX * math.sqrt(max(1, len(host.allowed))):
         return Check("ready", found)
     named = ", ".join(f"{name} {cpus:.2f}" for name, cpus in seen.busiest)
@@ -65,7 +65,7 @@ def foreign_load(host: Host) -> Check | None:
 
 
 def steal(host: Host) -> Check | None:
-    """Sampled while every CPU spins: from a CPU that has nothing to do, nothing is stolen."""
+    """Check steal, sampled while every CPU spins: nothing is stolen from an idle CPU."""
     shares = [(one.stolen_s / one.spun_s, one.cpu) for one in host.stalls or () if one.stolen_s is not None]
     if not shares:
         return None
@@ -87,7 +87,7 @@ def hiccups(host: Host) -> Check | None:
     share = _away_share(worst)
     waited_s = max(stall.waited_s for stall in stalls)
     quota_cpus = min(quotas_cpus(host.hierarchies, host.text), default=math.inf)
-    # A task that a quota keeps from running waits, too, and this looks at all CPUs at once.
+    # A task that a quota keeps from running also counts as waiting, and this probe uses all CPUs at once.
     whose = "other processes had" if quota_cpus >= len(stalls) else "other processes, or the CPU quota, kept"
     others = f"; {whose} {waited_s * 1e3:.0f} ms" if waited_s > 0 else ""
     if not worst.gaps:

@@ -1,6 +1,6 @@
 """Spin on one CPU and print the gaps in the clock as JSON: `spin.py CPU START_NS SECONDS`.
 
-A program of its own that imports little: one process per CPU, so that no interpreter lock stands between them.
+A separate program that imports little: one process per CPU, so that they do not share an interpreter lock.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ GAP_NS = 500_000  # the loop takes about 0.1 µs a turn and a timer interrupt a 
 
 
 def spin(start_ns: int, duration_ns: int) -> dict[str, object]:
-    """Read CLOCK_MONOTONIC until `duration_ns` after `start_ns`. Gaps are (length, of which the loop waited for
-    other processes of this host), in ns."""
+    """Read CLOCK_MONOTONIC until `duration_ns` after `start_ns`. Gaps are pairs in ns: the length, and for how much of
+    it the loop waited for other processes of this host."""
     gaps: list[tuple[int, int]] = []
     clock = time.monotonic_ns
     time.sleep(max(0, start_ns - clock()) / 1e9)

@@ -1,9 +1,9 @@
-"""How long the CPUs stood still under a loop that does nothing but read the clock.
+"""Measure how long the CPUs stand still under a loop that does nothing but read the clock.
 
-A gap between two readings is time in which the loop did not run. The kernel says how much of it the loop waited for
+A gap between two readings is time in which the loop did not run. The kernel says for how much of it the loop waited for
 other processes of this host (run_delay: Documentation/scheduler/sched-stats.rst); for the rest the CPU itself was
-away: the hypervisor ran somebody else, or firmware or an interrupt held it. Only what the hypervisor admits is in the
-steal column of /proc/stat. The idea is that of the kernel's own hwlat detector
+away: the hypervisor ran another guest, or firmware or an interrupt held it. The steal column of /proc/stat shows only
+what the hypervisor admits. The idea is that of the kernel's own hwlat detector
 (Documentation/trace/hwlat_detector.rst).
 """
 
@@ -28,9 +28,9 @@ _ENDED_S = 10.0
 
 @dataclass(frozen=True)
 class Stalls:
-    """One CPU over `spun_s` seconds. `gaps` counts times above 0.5 ms in which the loop neither ran nor waited for a
-    process of this host; `away_s` is their sum and `longest_away_s` the longest; `waited_s` went to such processes;
-    `stolen_s` is what the hypervisor admits, None where it is not shown."""
+    """One CPU over `spun_s` seconds. `gaps` counts stretches above 0.5 ms in which the loop neither ran nor waited for
+    a process of this host; `away_s` is their sum and `longest_away_s` the longest; `waited_s` is the wait for such
+    processes; `stolen_s` is what the hypervisor admits, None if it is not shown."""
 
     cpu: int
     spun_s: float
@@ -42,9 +42,9 @@ class Stalls:
 
 
 def probe(root: Path, cpus: Sequence[int], spin_s: float) -> tuple[Stalls, ...] | None:
-    """Spin on all `cpus` at once for `spin_s`: a run loads the server's and the driver's CPUs together as well.
+    """Spin on all `cpus` at once for `spin_s`: a run also loads the CPUs of server and driver at the same time.
 
-    None where no CPU could be probed.
+    Returns None if no CPU could be probed.
     """
     before = read_ticks(root / "proc")
     start_ns = time.monotonic_ns() + int(_START_S * 1e9)
@@ -73,9 +73,9 @@ def probe(root: Path, cpus: Sequence[int], spin_s: float) -> tuple[Stalls, ...] 
 
 
 def sum_stalls(cpu: int, printed: dict[str, Any], *, stolen_s: float | None) -> Stalls:
-    """`printed`: what spin.py prints: spun_ns, and gaps as pairs (length, of which waited), in ns. Pure."""
+    """Sum up what spin.py `printed`: spun_ns, and gaps as pairs (length, of which waited), in ns. Pure."""
     gaps = printed["gaps"]
-    # What is left of a gap after waiting includes the two switches and a cold cache: those are the process's doing.
+    # A gap less its wait still includes the two context switches and a cold cache, which are the process's doing.
     away = [length - waited for length, waited in gaps if length - waited > GAP_NS]
     return Stalls(
         cpu=cpu,

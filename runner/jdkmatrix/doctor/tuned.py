@@ -1,6 +1,6 @@
 """The record of what `--tune` found, kept until `--restore` has put it back.
 
-It lies in /var/lib whoever asks and whatever their environment says: the settings belong to the host, not to a user,
+It is in /var/lib, whoever asks and whatever their environment says: the settings belong to the host, not to a user,
 and a restore in another shell, or after a reboot, must find it.
 """
 
@@ -18,14 +18,14 @@ from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.store.atomic import write_atomic
 
 STATE_FILE = Path("/var/lib/jdk-matrix/tuned.json")
-# Of what a run set for one arm of a comparison.
+# The record of what a run set for one arm of a comparison.
 ARM_FILE = STATE_FILE.with_name("arm.json")
 _FORMAT = 1
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One file: what was `found`, everything that was or may have been written into it, and what became of the last
+    """One file: the value `found`, every value that was or may have been written to it, and the outcome of the last
     write."""
 
     file: str
@@ -39,13 +39,13 @@ class Setting:
 
 @dataclass(frozen=True)
 class Tuned:
-    """`boot_id` of the boot in which it was written last (proc_sys_kernel(5))."""
+    """The record. `boot_id`: that of the boot in which it was last written (proc_sys_kernel(5))."""
 
     boot_id: str
     settings: tuple[Setting, ...]
 
     def with_outcome(self, file: str, outcome: str, wrote: str | None = None) -> Tuned:
-        """`wrote`: what the file holds afterwards, where a kernel spells it in its own way."""
+        """Return the record with the outcome of a write. `wrote`: what the file then holds, as the kernel spells it."""
         settings = tuple(
             replace(setting.also_wrote(wrote), outcome=outcome) if setting.file == file else setting
             for setting in self.settings
@@ -54,7 +54,7 @@ class Tuned:
 
 
 def load(file: Path) -> Tuned | None:
-    """The record, or None without one.
+    """Load the record, or return None if there is none.
 
     Raises:
         MatrixError: there is one that cannot be read.
@@ -72,7 +72,7 @@ def load(file: Path) -> Tuned | None:
 
 
 def save(file: Path, tuned: Tuned) -> None:
-    """Whole and on the disk when this returns. Raises: MatrixError: that cannot be done."""
+    """Save the record, which is complete and on disk on return. Raises: MatrixError: that cannot be done."""
     record = {"format": _FORMAT, "boot_id": tuned.boot_id, "settings": [asdict(each) for each in tuned.settings]}
     write_atomic(file, json.dumps(record, indent=2) + "\n")
 
@@ -83,7 +83,7 @@ def remove(file: Path) -> None:
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Only one tune or restore at a time; makes the folder.
+    """Allow only one tune or restore at a time; makes the folder.
 
     Raises:
         MatrixError: another one is at work, or the folder cannot be made.
@@ -91,7 +91,7 @@ def locked(file: Path) -> Iterator[None]:
     with refused(str(file.parent)):
         if not file.parent.is_dir():
             file.parent.mkdir(parents=True)
-            file.parent.chmod(0o755)  # every run looks for the record, whoever's it is
+            file.parent.chmod(0o755)  # every run looks for the record, whoever started it
         folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,8 +1,8 @@
-"""Change what makes the host noisy, and put exactly that back.
+"""Change what makes the host noisy, and restore exactly that.
 
-What was found is on the disk before the first write, so that a crash at any moment leaves a record of everything that
-may have been changed. A restore decides by what it finds: a file that still holds what was written gets back what was
-found; any other value was set by somebody else, or by a reboot, and stays.
+The values found are on disk before the first write, so that a crash at any moment leaves a record of everything that
+may have been changed. A restore decides by what it finds: a file that still holds what was written gets back the value
+found before; any other value was set by somebody else, or by a reboot, and stays.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Ending = Literal["put back", "already so", "left", "gone", "failed"]
 
 @dataclass(frozen=True)
 class Step:
-    """A change with what the file holds now."""
+    """A change, with what the file holds now."""
 
     file: str
     found: str
@@ -35,7 +35,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Restored:
-    """`detail` says more for whoever has to look after it."""
+    """The outcome for one file. `detail` says more for whoever has to follow it up."""
 
     file: str
     ending: Ending
@@ -46,8 +46,8 @@ Of = TypeVar("Of", Step, Restored)
 
 
 def settings(each: Iterable[Of]) -> tuple[tuple[Of, tuple[str, ...]], ...]:
-    """Each setting once, with the files that it is in: entries that differ only in the number of a CPU or interrupt are
-    one, with * for the number, since 64 CPUs have 64 governors. Pure."""
+    """Return each setting once, with the files that have it: entries that differ only in the number of a CPU or
+    interrupt become one, with * for the number, since 64 CPUs have 64 governors. Pure."""
     patterns = ((re.sub(r"(/cpu|/policy|/irq/)\d+/", r"\1*/", one.file), one) for one in each)
     alike = grouped((replace(one, file=pattern), one) for pattern, one in patterns)
     return tuple(
@@ -56,7 +56,7 @@ def settings(each: Iterable[Of]) -> tuple[tuple[Of, tuple[str, ...]], ...]:
 
 
 def steps(host: Host, changes: Iterable[HostChange]) -> tuple[Step, ...]:
-    """The changes that would change something, with what is there now."""
+    """Return the changes that would change something, each with the current value."""
     known = ((change, current(host, change.file)) for change in changes)
     return tuple(
         Step(change.file, found, change.new, change.why)
@@ -66,8 +66,8 @@ def steps(host: Host, changes: Iterable[HostChange]) -> tuple[Step, ...]:
 
 
 def tune(host: Host, planned: Iterable[Step], state: Path) -> dict[str, str]:
-    """Record, then write one after another; a write that fails does not stop the others. Returns those files with what
-    went wrong.
+    """Save the record, then write one file after another; a write that fails does not stop the others. Returns the
+    files that failed, with what went wrong.
 
     Raises:
         MatrixError: what was found cannot be kept, or another tune is at work.
@@ -89,10 +89,10 @@ def tune(host: Host, planned: Iterable[Step], state: Path) -> dict[str, str]:
 
 
 def merged(earlier: Tuned | None, planned: Iterable[Step], boot: str) -> Tuned:
-    """Combine new steps with those of a record that may be there already. Pure.
+    """Combine new steps with those of an earlier record, if there is one. Pure.
 
-    The value that was found first stays the one to put back. Only after a reboot, where a file holds neither what was
-    found nor what was written, is it the value of the new boot: the earlier ones are history.
+    The value found first remains the one to put back. Only if a file holds, after a reboot, neither what was found nor
+    what was written does the value of the new boot replace it: the earlier ones are history.
     """
     settings = {setting.file: setting for setting in earlier.settings} if earlier else {}
     rebooted = earlier is not None and earlier.boot_id != boot
@@ -106,9 +106,9 @@ def merged(earlier: Tuned | None, planned: Iterable[Step], boot: str) -> Tuned:
 
 
 def restore(host: Host, state: Path) -> tuple[Restored, ...] | None:
-    """Put back what --tune found, last change first; None when there is no record.
+    """Put back what --tune found, last change first; None if there is no record.
 
-    The record is removed once nothing is left that failed.
+    The record is removed once no file has failed.
 
     Raises:
         MatrixError: the record cannot be read, or another tune or restore is at work.
@@ -136,14 +136,14 @@ def restore(host: Host, state: Path) -> tuple[Restored, ...] | None:
 
 
 def still_set(host: Host, state: Path) -> tuple[str, ...]:
-    """The files that hold what a recorded change wrote. Raises: MatrixError: the record cannot be read."""
+    """Return the files that hold what a recorded change wrote. Raises: MatrixError: the record cannot be read."""
     tuned = load(state)
     now = {setting: current(host, setting.file) for setting in tuned.settings} if tuned else {}
     return tuple(one.file for one, value in now.items() if value != one.found and value in one.wrote)
 
 
 def current(host: Host, file: str) -> str | None:
-    """The text of a file in the spelling in which it could be written: of several choices, the chosen one."""
+    """Return the text of a file as it could be written: of several choices, the chosen one."""
     text = host.text(file)
     return None if text is None else chosen(text)
 
@@ -168,8 +168,8 @@ def _put_back(host: Host, setting: Setting, *, rebooted: bool) -> Restored:
 
 
 def _write(host: Host, file: str, text: str) -> str:
-    """Returns the error in words, empty on success. One write, as the kernel takes each for a whole value; no file is
-    made."""
+    """Write, and return the error in words, empty on success. A single write, since the kernel takes each for a whole
+    value; no file is created."""
     try:
         opened = os.open(host.at(file), os.O_WRONLY | os.O_TRUNC)
         try:

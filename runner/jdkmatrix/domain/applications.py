@@ -1,5 +1,5 @@
-"""The applications that a server can serve: each is a file in workloads/applications that has its name, beside the
-module that makes its war. Which of its Servlets an embedded server serves, workloads/embedded-server says."""
+"""The applications that a server can serve: each is a file of its name in workloads/applications, beside the module
+that builds its war. workloads/embedded-server says which of its Servlets an embedded server serves."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ Below = Annotated[str, Field(pattern=r"^/")]
 
 class Application(Record):
     """`fronts`: what takes its requests, Jakarta REST or plain Servlets; `same_either_way`: a server without Jakarta
-    REST serves by a Servlet what others serve by it, at the same path. `does_nothing`: it answers with a constant.
+    REST serves with a Servlet, at the same path, what others serve with it. `does_nothing`: it answers with a constant.
     `ready_path`, below the context root, answers 200 when the application is in order, and calls nothing.
-    `required` are the system properties without which it is not. `needs`: what it needs of a feature set beyond Jakarta
+    `required`: the system properties without which it is not. `needs`: what it needs from a feature set beyond Jakarta
     REST. `limit_path`: where an application that blocks its threads on purpose is told for how long at most. `has_mix`:
-    does it serve requests of several kinds? `mixes` of them, as matrix.toml may have them. `has_probes`: are our
-    probes in it? Without them it says nothing of itself. `at_root`: it is a server of its own, with no root below."""
+    it serves several kinds of requests; `mixes`: of them, as matrix.toml may have them. `has_probes`: it has our
+    probes; without them it says nothing about itself. `at_root`: it is a server of its own, without a context root."""
 
     name: str
     fronts: Annotated[tuple[Front, ...], Field(min_length=1)]
@@ -62,7 +62,7 @@ class Application(Record):
 
     @property
     def has_accounts(self) -> bool:
-        """Is it told how many accounts its bank has?"""
+        """True if it is told how many accounts its bank has."""
         return BANKING_ACCOUNTS in self.required
 
     @property
@@ -70,11 +70,11 @@ class Application(Record):
         return "" if self.at_root else f"/{self.name}"
 
     def root_of(self, front: str) -> str:
-        """Below which the driver's requests go: Jakarta REST, or the same endpoints without it."""
+        """Return the path below which the driver's requests go: Jakarta REST, or the same endpoints without it."""
         return f"{self.context_root}/servlet" if front == "servlet" else self.context_root
 
     def runs_on(self, kind: ServerKind, front: str, features: FeatureSet) -> bool:
-        """Can this kind of server serve it by this front, as a server with these features would?"""
+        """Return whether this kind of server can serve it by this front, as a server with these features would."""
         if self.at_root or kind.is_command:
             return self.at_root and kind.is_command
         if not self.has_probes:
@@ -82,7 +82,7 @@ class Application(Record):
         return kind.has_features or ((front == "servlet" or self.same_either_way) and not features.only_here)
 
     def check(self, properties: Mapping[str, str]) -> None:
-        """Raises: MatrixError names the required properties that are not among `properties`."""
+        """Check its properties. Raises: MatrixError names the required properties that are not among `properties`."""
         missing = [name for name in self.required if name not in properties]
         if missing:
             raise MatrixError(f'the application "{self.name}" needs the system properties {", ".join(missing)}')
@@ -90,7 +90,7 @@ class Application(Record):
 
 @cache
 def applications() -> Mapping[str, Application]:
-    """By name.
+    """Read all applications, by name.
 
     Raises:
         MatrixError: a file is not as it should be: names it and the key.
@@ -108,7 +108,7 @@ def _folder() -> Path:
 
 
 def application_of(name: str) -> Application:
-    """Raises: MatrixError: unknown application."""
+    """Return an application by name. Raises: MatrixError: unknown application."""
     if name not in applications():
         raise MatrixError(f"application: {unknown(name, applications())}")
     return applications()[name]

@@ -11,10 +11,10 @@ AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "
 BURN_US_MAX = 10_000_000
 WAIT_US_MAX = 600_000_000
 
-# Ids and records that name no server mean this one, the old ones too: a part of their form, and nobody's choice.
+# Ids and records that name no server, old ones included, mean this one: a part of their format, and nobody's choice.
 DEFAULT_SERVER = "open-liberty"
-OWN_JDK = "own-"  # how the id of a JDK of the user begins
-NO_SERVER = "none"  # of an experiment that is a program of its own
+OWN_JDK = "own-"  # prefix of the ids of the user's own JDKs
+NO_SERVER = "none"  # for an experiment, which is a program of its own
 
 
 class TaskSize(NamedTuple):
@@ -58,7 +58,7 @@ class CellKey(Record):
         return self.model_copy(update={"executor": ""})
 
     def fork_label(self, fork: int, attempt: int = 1) -> str:
-        """One process of this cell: "CELL_ID#2", its second attempt "CELL_ID#2.2"."""
+        """Return the label of one process of this cell: "CELL_ID#2"; for its second attempt "CELL_ID#2.2"."""
         return f"{self.cell_id}#{fork}" + (f".{attempt}" if attempt > 1 else "")
 
     @property
@@ -71,5 +71,5 @@ class CellKey(Record):
 
     @property
     def served(self) -> str:
-        """The workload, and on which server where it is not the usual one."""
+        """The workload, with its server unless that is the usual one."""
         return self.workload if self.server in (DEFAULT_SERVER, NO_SERVER) else f"{self.workload}-on-{self.server}"

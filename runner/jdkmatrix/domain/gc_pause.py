@@ -1,5 +1,5 @@
-"""Make thousands of values at a time: they form no cycles, and a search for some takes longer the more of them there
-are."""
+"""Keep the garbage collector out of the way while thousands of values are made: they form no cycles, and a search for
+cycles takes longer the more values there are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause the search for cycles: to look at many new objects again and again takes as long as to make them."""
+    """Pause the search for cycles: examining many new objects again and again takes as long as making them."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -22,7 +22,7 @@ def gc_paused() -> Iterator[None]:
 
 @contextmanager
 def frozen() -> Iterator[None]:
-    """Leave every object that exists now out of garbage collection until the end."""
+    """Leave every object that exists now out of garbage collection until the block ends."""
     gc.freeze()
     try:
         yield

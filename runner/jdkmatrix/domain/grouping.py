@@ -1,4 +1,4 @@
-"""Things that have something in common, put together. Pure."""
+"""Grouping of values by what they have in common. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    """The values of each key; keys and values in the order in which they come."""
+    """Return the values of each key; keys and values keep their order."""
     found: dict[Key, list[Value]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)

@@ -1,4 +1,4 @@
-"""Loads for drivers and for programs without a server. Kinds of load are made of these (loads/kinds)."""
+"""Loads for drivers and for programs without a server. Kinds of load are built from these (loads/kinds)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class GivenLoad(Record):
     kind: str
 
     def carried(self, wait_us: int) -> Self:
-        """What of it its connections can carry where each request waits so long: all, where it has no parts."""
+        """Return what of it its connections can carry if each request waits so long: all, if it has no parts."""
         return self
 
 
@@ -39,7 +39,7 @@ class CellLoad(GivenLoad, ABC):
     @property
     @abstractmethod
     def in_windows(self) -> SaturateLoad | RateLoad:
-        """The load of the warm-up, and of the windows where the load has none of its own."""
+        """The load of the warm-up, and of the windows if the load has none of its own."""
 
 
 class DriverLoad(Record):
@@ -108,7 +108,7 @@ class RampLoad(DriverLoad):
 
     @property
     def ends_level(self) -> bool:
-        """Does it end with a rate that is held for a while?"""
+        """True if it ends with a rate that is held for a while."""
         (before_s, before_rps), (end_s, end_rps) = self.points[-2:]
         return before_s < end_s and before_rps == end_rps
 
@@ -117,7 +117,7 @@ class RampLoad(DriverLoad):
         return self.points[-1][0]
 
     def rate_at(self, t_s: float) -> float:
-        """Requests per second at a time: 0 before and after the ramp, at a jump the rate after it."""
+        """Return the requests per second at a time: 0 before and after the ramp, at a jump the rate after it."""
         after = bisect_right(self.points, t_s, key=lambda point: point[0])
         if after == 0 or t_s > self.duration_s:
             return 0.0
@@ -128,7 +128,7 @@ class RampLoad(DriverLoad):
         return rate0_rps + (rate1_rps - rate0_rps) * (t_s - t0_s) / (t1_s - t0_s)
 
     def due_until(self, t_s: float) -> Fraction:
-        """The integral of the rate from the start to `t_s`, in requests; exact for the decimals that are written.
+        """Return the integral of the rate from the start to `t_s`, in requests; exact for decimals as written.
 
         Rounded up, it is the number of requests that are due before `t_s`.
         """
@@ -142,8 +142,8 @@ class RampLoad(DriverLoad):
 
 @lru_cache(maxsize=64)
 def _stretches(points: tuple[tuple[float, float], ...]) -> tuple[tuple[Fraction, ...], ...]:
-    """A tuple for each stretch between two points: its start and length in s, the rate at its start, half of what that
-    rises per second, and the requests due before it."""
+    """Return a tuple for each stretch between two points: its start and length in s, the rate at its start, half of its
+    rise per second, and the requests due before it."""
     found, due = [], Fraction(0)
     for before, after in pairwise(points):
         (t0, rate0), (t1, rate1) = map(_decimal, before), map(_decimal, after)
@@ -154,8 +154,8 @@ def _stretches(points: tuple[tuple[float, float], ...]) -> tuple[tuple[Fraction,
 
 
 class JoinLoad(DriverLoad):
-    """Closed loop whose connections join one after another: the k-th, from 0 on, sends its first request when k /
-    connections of `join_s` are over (JMeter's ramp-up period)."""
+    """Closed loop whose connections join one after another: the k-th, from 0 on, sends its first request once k /
+    connections of `join_s` have passed (JMeter's ramp-up period)."""
 
     is_closed_loop: ClassVar[bool] = True
 
@@ -164,12 +164,12 @@ class JoinLoad(DriverLoad):
     join_s: Annotated[float, Field(gt=0, le=86_400)]
 
     def joined_at(self, t_s: float) -> int:
-        """Connections that have begun by then."""
+        """Return how many connections have begun by then."""
         return min(self.connections, math.floor(t_s * self.connections / self.join_s) + 1)
 
 
 def _decimal(number: float) -> Fraction:
-    """The number as it is written: 0.1 is a tenth."""
+    """Return the number exactly as written: 0.1 is a tenth."""
     return Fraction(repr(number))
 
 
@@ -177,8 +177,8 @@ Load = Annotated[SaturateLoad | RateLoad | RampLoad | JoinLoad, Field(discrimina
 
 
 class LoadOverTime(CellLoad):
-    """A load whose figures are read second by second. `ramp`: as a driver runs it; `warmup_rps`: the rate that the
-    warm-up ends at."""
+    """A load whose figures are read second by second. `ramp`: as a driver runs it; `warmup_rps`: the rate at which the
+    warm-up ends."""
 
     warmup_rps: Annotated[float, Field(gt=0, le=RATE_RPS_MAX)]
 
@@ -206,7 +206,7 @@ class TaskLoad(GivenLoad, ABC):
 
 
 class InFlightLoad(TaskLoad):
-    """Closed loop: so many tasks at once; each that ends is followed by the next."""
+    """Closed loop: `tasks` are in flight; each one that ends is followed by the next."""
 
     kind: Literal["in-flight"] = "in-flight"
     tasks: Annotated[int, Field(ge=1, le=1_000_000)]
@@ -232,7 +232,7 @@ class TaskRateLoad(TaskLoad):
 
 
 class CountLoad(TaskLoad):
-    """So many threads or requests, all at once."""
+    """`count` threads or requests, all at once."""
 
     kind: Literal["count"] = "count"
     count: Annotated[int, Field(ge=1, le=10_000_000)]

@@ -6,6 +6,6 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Record(BaseModel):
-    """Immutable; unknown keys are refused, so that a file of another version is noticed."""
+    """Immutable; refuses unknown keys, so that a file of another version is noticed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

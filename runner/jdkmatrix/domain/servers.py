@@ -1,4 +1,4 @@
-"""The servers of matrix.toml by their names, which begin with the name of their kind: "open-liberty-23.0.0.9"."""
+"""The servers of matrix.toml by name, which begins with the name of their kind: "open-liberty-23.0.0.9"."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ COMMAND = "command"  # the kind of server that is whatever a workload's own comm
 
 @cache
 def server_kind(server: str) -> ServerKind | None:
-    """The kind with the longest name that this one begins with; None where no kind is called so."""
+    """Return the kind with the longest name that this one begins with; None if there is no such kind."""
     found = (kind for kind in server_kinds().values() if f"{server}-".startswith(f"{kind.name}-"))
     return max(found, key=lambda kind: len(kind.name), default=None)
 
 
 def own_pool(server: str) -> str:
-    """The executor that is this server's own; of a name from elsewhere, that of the usual one."""
+    """Return the executor that is this server's own; for a name from elsewhere, that of the usual server."""
     return (server_kind(server) or server_kinds()[DEFAULT_SERVER]).own_pool
 
 
 def virtual_of(server: str) -> str:
-    """The executor that stands for virtual threads on this server; of a name from elsewhere, that of the usual one."""
+    """Return the executor that stands for virtual threads on this server; for a name from elsewhere, the usual one."""
     return (server_kind(server) or server_kinds()[DEFAULT_SERVER]).virtual
 
 
 def title_with_release(server: str, release: str) -> str:
-    """ "Spring Boot 3.5.6": a number that the title ends in is said once."""
+    """Return "Spring Boot 3.5.6": a number that the title ends in is not repeated."""
     title = title_of(server)
     first, _, number = title.rpartition(" ")
     return f"{first if release.startswith(f'{number}.') else title} {release}".rstrip()
@@ -41,5 +41,5 @@ def title_of(server: str) -> str:
 
 @cache
 def feature_sets() -> dict[str, FeatureSet]:
-    """The feature sets of all servers, by name."""
+    """Return the feature sets of all servers, by name."""
     return {name: one for kind in server_kinds().values() for name, one in kind.feature_sets.items()}

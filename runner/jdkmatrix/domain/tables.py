@@ -1,4 +1,4 @@
-"""Tables of matrix.toml that several others contain."""
+"""Tables of matrix.toml that several other tables contain."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
 
 class Table(BaseModel):
-    """Without infinity and NaN, which JSON, and so a record of it, has no word for."""
+    """A table without infinity and NaN, which JSON, and so a record of the table, cannot express."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
     def _booleans(cls, data: Any) -> Any:
-        """Pydantic takes `true` for the number 1, and "yes" for `true`."""
+        """Refuse what Pydantic would accept: `true` for the number 1, and "yes" for `true`."""
         for key, field in cls.model_fields.items() if isinstance(data, dict) else ():
             value = data.get(key)
             values = value if isinstance(value, list) else [value]
@@ -45,7 +45,7 @@ class Jvm(Table):
 class Limits(Table):
     """Resource limits of a server's processes; None: those of the host. `memory_bytes_max`: resident memory, and the
     kernel memory that counts with it. `threads_max`: over all its processes. `cpu_quota_cpus`: CPU seconds per second,
-    on however many CPUs, as a container's limit; the kernel throttles what goes beyond it."""
+    on however many CPUs, like a container's limit; the kernel throttles what goes beyond it."""
 
     threads_max: Annotated[int, Field(ge=1)] | None = None
     memory_bytes_max: Annotated[int, Field(ge=1 << 20)] | None = None
@@ -57,8 +57,8 @@ ConnectionPool = Literal["hikari", "agroal"]
 
 
 class Database(Table):
-    """A PostgreSQL of the fork's own, where the application keeps its accounts. `pool`: the library that keeps the
-    connections; `connections`: how many it keeps open; `wait_ms_max`: a request that has no connection after so long
+    """The fork's own PostgreSQL, where the application keeps its accounts. `pool`: the library that pools the
+    connections; `connections`: how many it keeps open; `wait_ms_max`: a request that has no connection after this time
     fails."""
 
     pool: ConnectionPool = "hikari"
@@ -67,8 +67,8 @@ class Database(Table):
 
 
 class RemoteAnswers(Table):
-    """How the remote system answers: `size_bytes` after the delay of axis `wait_us`, always the same (`fixed`), or the
-    mean of an exponential or a lognormal distribution (`sigma`: of the logarithm), drawn with `seed`."""
+    """The remote system's answers: `size_bytes` after the delay of axis `wait_us`, which is always the same (`fixed`)
+    or the mean of an exponential or lognormal distribution (`sigma`: of the logarithm), drawn with `seed`."""
 
     size_bytes: Annotated[int, Field(ge=0, le=10_485_760)]
     spread: Literal["fixed", "exponential", "lognormal"] = "fixed"
@@ -82,7 +82,7 @@ class RemoteAnswers(Table):
         return self
 
     def query(self, wait_us: int) -> str:
-        """The query string that asks the remote system for such an answer."""
+        """Return the query string that asks the remote system for such an answer."""
         parts = [f"delay_us={wait_us}", f"size_bytes={self.size_bytes}"]
         if self.spread != "fixed":
             parts += [f"spread={self.spread}", f"seed={self.seed}"]

@@ -1,9 +1,9 @@
 """The interface of a load driver.
 
-A driver opens one session per fork. A session runs phases of load one after another (warm-up windows, then
-measured windows) against one URL, from its own CPUs, and says for each what it did. The phases of a session are
-independent: a phase starts with a fresh schedule and empty histograms whatever the one before left undone. It need not
-count from its start: a driver that opens its connections first says when the part begins that its result is of.
+A driver opens one session per fork. A session runs phases of load one after another (warm-up windows, then measured
+windows) against one URL, from its own CPUs, and reports what it did in each. The phases of a session are independent: a
+phase starts with a fresh schedule and empty histograms, whatever the one before left undone. It need not count from its
+start: a driver that opens its connections first says when the measured part begins.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class DriverError(MatrixError):
 
 @dataclass(frozen=True)
 class Target:
-    """The address under load, and the place of the driver.
+    """The address under load, and where the driver runs.
 
     `url` is http on loopback, with path and query; without `requests`, a GET of it is sent over and over. `cpus` are
     the driver's CPUs, `cgroup` is the folder of the cgroup that it starts in (None: the runner's own), `log_dir`
-    exists. `connections`: as many as a phase has at most, for which there must be memory.
+    exists. `connections`: the most that any phase has, for which there must be memory.
     """
 
     url: str
@@ -44,8 +44,8 @@ class Target:
 
 @dataclass(frozen=True)
 class Phase:
-    """A load as it is planned: for `duration_s`, from so many of the driver's CPUs. A request without an answer for
-    `timeout_s` is an error."""
+    """A planned load: for `duration_s`, from `cpus` of the driver's CPUs. A request without an answer for `timeout_s`
+    is an error."""
 
     load: Load
     duration_s: float
@@ -54,26 +54,26 @@ class Phase:
 
 
 class Edge:
-    """Hears of the part of a phase that its result is of, in this order and before `run` returns; this one does
-    nothing. `interval_s`: how long the intervals are that it hears of, and the result tells of; `ahead_s`: how long
-    its questions may wait behind requests, which a driver that leads by itself adds to what they take."""
+    """Callbacks for the measured part of a phase, called in this order before `run` returns; these do nothing.
+    `interval_s`: the length of the intervals that they are told of and that the result has; `ahead_s`: how long their
+    questions may wait behind requests, which a driver that makes its own lead adds to the time that they take."""
 
     interval_s = 1.0
     ahead_s = 0.0
 
     def ahead(self, at_s: float | None = None) -> None:
-        """Called before that part, for what takes time: before the load, or where the driver leads by itself, before
-        the part, which begins `at_s` (time.monotonic())."""
+        """Do what takes time, ahead of that part: before the load or, if the driver makes its own lead, before the
+        part, which begins `at_s` (time.monotonic())."""
 
     def at(self, *, under_load: bool) -> None:
-        """Called as that part begins. `under_load`: the load is on already."""
+        """Handle the beginning of that part. `under_load`: the load is already on."""
 
     def passed(self) -> None:
-        """Called as each interval of that part ends, the last too, where there was a lead and the driver tells of
-        intervals."""
+        """Handle the end of an interval of that part, including the last; called only if there was a lead and the
+        driver reports intervals."""
 
     def over(self) -> None:
-        """Called as that part ends, where there was a lead; else when the answers that were awaited then have come."""
+        """Handle the end of that part if there was a lead; otherwise the arrival of the answers still awaited then."""
 
 
 UNHEARD = Edge()
@@ -82,37 +82,37 @@ UNHEARD = Edge()
 class DriverSession(Protocol):
     @property
     def command(self) -> Sequence[str]:
-        """The command line that was started (of the latest phase, where each phase is a process)."""
+        """The command line that was started (of the latest phase, if each phase is a process)."""
 
     @property
     def pid(self) -> int | None:
-        """The process that makes the next phase; None where that phase starts its own."""
+        """The process that makes the next phase; None if that phase starts its own."""
 
     def wait_ready(self) -> None:
-        """Wait until a phase can be run at once; a phase that is asked for earlier waits by itself.
+        """Wait until a phase can be run at once; a phase that is requested earlier waits by itself.
 
         Raises:
             DriverError: the driver does not start, or refuses the URL.
         """
 
     def nearest(self, load: RateLoad) -> RateLoad:
-        """The nearest load that can be made, for a rate that need not be exact: one of the warm-up, or of a search. Its
-        connections stay."""
+        """Return the nearest load that can be made, for a rate that need not be exact: one of the warm-up, or of a
+        search. Its connections stay the same."""
 
     def warm(
         self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD, lead_s: float = 0.0
     ) -> LoadResult:
-        """Like `run`, for load that no figure of the fork comes from: before the first `run`, or between windows in
-        turns."""
+        """Run a phase like `run`, for load that no figure of the fork comes from: before the first `run`, or between
+        windows in turns."""
         return self.run(load, duration_s, label=label, edge=edge, lead_s=lead_s)
 
     def run(
         self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD, lead_s: float = 0.0
     ) -> LoadResult:
-        """Run one phase of which `duration_s` count, and wait for its end.
+        """Run one phase, of which `duration_s` count, and wait for its end.
 
-        `label` names the phase's files in `log_dir` ("warmup-1", "window-2"). `lead_s`: for how long a closed loop is
-        on when what counts begins.
+        `label` names the phase's files in `log_dir` ("warmup-1", "window-2"). `lead_s`: how long a closed loop has been
+        on when the part that counts begins.
 
         Raises:
             DriverError: the driver died, could not connect at all, or its output cannot be read.
@@ -131,10 +131,10 @@ class DriverSession(Protocol):
 class Driver(Protocol):
     @property
     def programs(self) -> tuple[DriverFacts, ...]:
-        """The one that measures comes first."""
+        """Its programs, the one that measures first."""
 
     def cannot(self, phase: Phase) -> str | None:
-        """Why this driver cannot make that load for that long, or None."""
+        """Return why this driver cannot make that load for that long, or None."""
 
     def open(self, target: Target) -> DriverSession:
-        """Begin to start the driver, and do not wait for it; nothing need listen at the URL before the first phase."""
+        """Start the driver without waiting for it; nothing need listen at the URL before the first phase."""

@@ -1,4 +1,4 @@
-"""Which driver makes which load. Pure."""
+"""The choice of a driver for each load. Pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MadeAlike = tuple[str, int]  # a load by its name, and the remote system's delay
 def choose_all(
     choice: Choice, loads: Mapping[MadeAlike, Sequence[Phase]], *, loadgen: Driver, wrk2: Driver | str
 ) -> dict[MadeAlike, Driver | str]:
-    """The driver for each load at each delay, or why there is none. `wrk2` is the driver or why it cannot be had.
+    """Return the driver for each load at each delay, or why there is none. `wrk2`: the driver, or why there is none.
 
-    "auto" takes wrk2, where it is installed, for a load that it can make at all of these delays, and loadgen for the
-    rest: figures of two drivers make no curve and no map.
+    "auto" takes wrk2, if it is installed, for a load that it can make at all of these delays, and loadgen for the
+    rest: figures from two drivers make no curve and no map.
 
     Raises:
         MatrixError: a driver is asked for by name and cannot be had at all.
@@ -35,5 +35,5 @@ def choose_all(
 
 
 def _able(driver: Driver, phases: Sequence[Phase]) -> Driver | str:
-    """The driver, or what it cannot do. One driver makes all of a load, so that figures are of one kind."""
+    """Return the driver, or what it cannot do. One driver makes all of a load, so that its figures are of one kind."""
     return next((reason for phase in phases if (reason := driver.cannot(phase))), driver)

@@ -1,8 +1,8 @@
 """loadgen warms a server up, and wrk2 measures it.
 
-A phase of wrk2 is a process of its own that lasts 10 s before it counts (`wrk2_figures`): too long for the half-second
-windows by which a warm-up is judged. loadgen makes any rate for any time. It ends before wrk2 opens a connection, so
-that the server has wrk2's alone.
+A phase of wrk2 is a process of its own that runs for 10 s before it counts (`wrk2_figures`): too long for the
+half-second windows by which a warm-up is judged. loadgen makes any rate for any time. It ends before wrk2 opens a
+connection, so that the server has only those of wrk2.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Wrk2Driver:
 
 @dataclass
 class LoadgenAndWrk2(DriverSession):
-    """loadgen warms a server up; either makes the phases that count. `at_work`: which makes the next one."""
+    """loadgen warms a server up; either makes the phases that count. `at_work`: the one that makes the next phase."""
 
     loadgen: LoadgenSession
     wrk2: Wrk2Session
@@ -73,7 +73,7 @@ class LoadgenAndWrk2(DriverSession):
 
 @dataclass
 class HandoverSession(LoadgenAndWrk2):
-    """wrk2 makes all phases that count. `loops`: as loadgen has; each takes unique numbers of its own."""
+    """wrk2 makes all phases that count. `loops`: loadgen's event loops, each of which takes its own unique numbers."""
 
     loops: int
     _requests: int = field(default=0, init=False)
@@ -92,7 +92,7 @@ class HandoverSession(LoadgenAndWrk2):
     ) -> LoadResult:
         if self.at_work == "loadgen":
             self.loadgen.close()
-            # The most that any of loadgen's loops may have taken, however requests fell to them.
+            # The highest number that any of loadgen's loops can have taken, however requests were spread over them.
             self.wrk2.begin_at(self.loops * self._requests)
             self.at_work = "wrk2"
         return self.wrk2.run(load, duration_s, label=label, edge=edge, lead_s=lead_s)

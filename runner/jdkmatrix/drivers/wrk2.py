@@ -1,17 +1,17 @@
-"""wrk2 (giltene/wrk2) measures: constant rate, latencies from the intended send time.
+"""Measurements by wrk2 (giltene/wrk2): constant rate, latencies from the intended send time.
 
-Every phase is one process. It begins to count when all its connections are open and wrk2 has thrown away what it
-recorded until then (`wrk2_figures`: calibration): completed requests, latencies and its own CPU time are from there on,
-and whoever hears the phase's edge reads the server there. What wrk2 cannot do is said before anything is measured, not
-approximated (`wrk2_schedule`): closed loops, ramps, fractions of a request per second, short windows. Meanings and
-limits of its figures: `wrk2_figures`.
+Each phase is one process. It begins to count when all its connections are open and wrk2 has discarded what it recorded
+until then (`wrk2_figures`: calibration): completed requests, latencies and its own CPU time count from there on, and
+the phase's edge reads the server there. What wrk2 cannot do is reported before anything is measured, not approximated
+(`wrk2_schedule`): closed loops, ramps, fractions of a request per second, short windows. Meanings and limits of its
+figures: `wrk2_figures`.
 
-About one process in twenty opens its first connection nearly a second late. Its event loop (`aeProcessEvents` in
+About one process in twenty opens its first connection nearly a second late: its event loop (`aeProcessEvents` in
 `src/ae.c`) waits up to a second for a timer that is overdue. Such a process is ended before it has sent anything, and
-another one is started; with several threads only the first to open a connection is looked at.
+another one is started; with several threads, only the first to open a connection is checked.
 
-Not handled: `sent`, `unsent`, send lateness and per-second intervals, which wrk2 does not tell. Errors are of the whole
-process; so are answers of status 400 and above, of which a phase gets its share. It takes 3xx for 2xx.
+Not handled: `sent`, `unsent`, send lateness and per-second intervals, which wrk2 does not report. Errors are those of
+the whole process; so are answers of status 400 and above, of which a phase gets its share. It takes 3xx for 2xx.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ from jdkmatrix.records.run import DriverFacts
 ENVIRONMENT_VARIABLE = "MATRIX_WRK2"
 
 _VERSION_TIMEOUT_S = 10.0
-_OVERRUN_S = 10.0  # for start, joining threads and printing on a busy machine
+_OVERRUN_S = 10.0  # for starting, joining threads and printing on a busy machine
 _GRACE_S = 2.0
 _BECOME_TIMEOUT_S = 5.0
 _POLL_S = 0.002
-# In time it takes some 10 ms; late, a second less what the timer was overdue.
+# On time, this takes some 10 ms; late, a second less the time that the timer was overdue.
 _OPENS_WITHIN_S = 0.7
 _STARTS_MAX = 8
 _OWN_FILES = 64
-_AHEAD_S = 0.1  # what takes time before an edge: two questions to the server, if it answers soon
+_AHEAD_S = 0.1  # for what takes time before an edge: two questions to the server, if it answers soon
 
 
 def find_wrk2(env: Mapping[str, str], path: str | None) -> Wrk2 | str:
-    """The wrk2 that `MATRIX_WRK2` names, else the first `wrk2` or `wrk` on the search path `path` that is one; or why
-    there is none.
+    """Find the wrk2 that `MATRIX_WRK2` names, else the first `wrk2` or `wrk` on the search path `path` that is one; or
+    return why there is none.
 
     wrk2 installs itself as `wrk`, and so does plain wrk: each candidate is asked for its version and options.
     """
@@ -100,7 +100,7 @@ def _examine(binary: Path) -> Wrk2 | str:
 
 @dataclass(frozen=True)
 class Wrk2:
-    """One that was found and identified."""
+    """An executable that was found and identified as wrk2."""
 
     binary: Path
     version: str
@@ -119,7 +119,7 @@ class Wrk2:
 
 
 class _Ran(NamedTuple):
-    """`began_ns`, `ended_ns`: CLOCK_MONOTONIC, of the part that counts; `cpu_s`: of wrk2 in it."""
+    """`began_ns`, `ended_ns`: of the part that counts, by CLOCK_MONOTONIC; `cpu_s`: wrk2's CPU time in it."""
 
     began_ns: int
     ended_ns: int
@@ -128,7 +128,7 @@ class _Ran(NamedTuple):
 
 
 class Wrk2Session:
-    """Measured phases against one URL. One process each, so nothing carries over but unique numbers of a mix."""
+    """Measured phases against one URL, one process each: nothing carries over but the unique numbers of a mix."""
 
     def __init__(self, wrk2: Wrk2, target: Target) -> None:
         self._wrk2 = wrk2
@@ -138,17 +138,17 @@ class Wrk2Session:
         self._first_unique: int | None = 0
 
     def begin_at(self, unique: int) -> None:
-        """All numbers below are taken."""
+        """Begin unique numbers here: all below are taken."""
         self._first_unique = unique
 
     def run(
         self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD, lead_s: float = 0.0
     ) -> LoadResult:
-        """One phase of which at least `duration_s` count, in whole seconds of wrk2's; the result has the real duration.
-        A rate needs no lead, and has what wrk2 throws away.
+        """Run one phase, of which at least `duration_s` count, in whole seconds of wrk2's; the result has the real
+        duration. A rate needs no lead: it has the part that wrk2 discards.
 
-        Everything that wrk2 prints is kept as LABEL.txt in the log folder, whatever becomes of the phase. A mix of
-        requests is there as LABEL.lua.
+        Everything that wrk2 prints is kept as LABEL.txt in the log folder, whatever becomes of the phase; so is a mix
+        of requests as LABEL.lua.
         """
         reason = cannot_send(load, cpus=len(self._target.cpus), timeout_s=self._target.timeout_s)
         if reason is not None or not isinstance(load, RateLoad):
@@ -235,7 +235,7 @@ class Wrk2Session:
             edge.ahead(edge_at_s)
             _ends_by(process, edge_at_s)
             began_ns, lead_cpu_s = time.monotonic_ns(), _cpu_s(process)
-            edge.at(under_load=True)  # takes a quarter of a second where the server has thousands of threads
+            edge.at(under_load=True)  # takes a quarter of a second if the server has thousands of threads
             if not _ends_by(process, time.monotonic() + bound_s):
                 raise DriverError(f"wrk2 had not ended after {bound_s:.0f} s and was stopped; see {log}")
             ended_ns = time.monotonic_ns()
@@ -261,14 +261,14 @@ class Wrk2Session:
 
 
 def _open_files_max() -> int:
-    """The hard limit: unlike a JVM, wrk2 does not raise its soft one."""
+    """Return the hard limit: unlike a JVM, wrk2 does not raise its soft one."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 
 
 def command_line(
     binary: Path, target: Target, load: RateLoad, threads: int, lasts_s: int, script: Path | None = None
 ) -> tuple[str, ...]:
-    """wrk2's arguments for one phase; pure."""
+    """Return wrk2's command line for one phase. Pure."""
     return (
         str(binary),
         f"-t{threads}",
@@ -285,7 +285,7 @@ def command_line(
 
 
 def most_requests(output: Wrk2Output) -> int:
-    """How many requests wrk2 asked its script for at most: answered, lost and outstanding ones, and one as a trial."""
+    """Return the most requests that wrk2 can have asked its script for: answered, lost and outstanding, and a trial."""
     return output.requests + output.errors.read + output.errors.write + output.connections + 1
 
 
@@ -306,7 +306,7 @@ def _wait_until_replaced(process: subprocess.Popen[bytes]) -> None:
 
 
 def _opens_in_time(process: subprocess.Popen[bytes], connections: int) -> bool:
-    """Has it opened connections, beyond the one with which it tries its URL, or ended?"""
+    """Return whether it opens connections in time, beyond the one that tries its URL, or ends."""
     deadline = time.monotonic() + _OPENS_WITHIN_S
     while not _ended(process):
         if _sockets(process.pid) >= min(2, connections):
@@ -327,12 +327,12 @@ def _sockets(pid: int) -> int:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> bool:
-    """Has it ended? Does not reap it, so that its folder in /proc stays and `_wait` gets its account."""
+    """Return whether it has ended, without reaping it: its folder in /proc stays, and `os.wait4` gets its usage."""
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _ends_by(process: subprocess.Popen[bytes], deadline_s: float) -> bool:
-    """Wait for its end, until `deadline_s` of the monotonic clock; it is not reaped. Has it ended?"""
+    """Wait for its end until `deadline_s` of the monotonic clock, without reaping it; return whether it has ended."""
     descriptor = os.pidfd_open(process.pid)
     try:
         poll = select.poll()

@@ -7,16 +7,16 @@ lost), a `Rounded` with its rounding where it prints two decimals and a unit.
 Source of the constants and of the meanings: giltene/wrk2, `src/wrk.h` and `src/wrk.c` (`thread_main`, `calibrate`,
 `check_timeouts`, `response_complete`). What the output does not say:
 
-- A thread sets its histograms back to zero `CALIBRATE_DELAY_MS` plus `CONNECT_STAGGER_MS` per connection after its
-  start, and prints a "Thread calibration" line then; runs that end before that keep everything.
-- Answers that arrive after the deadline count as requests and are not recorded: at most one per connection.
-- "Non-2xx or 3xx responses" counts status 400 and above; a 3xx is not in it.
+- A thread resets its histograms `CALIBRATE_DELAY_MS` plus `CONNECT_STAGGER_MS` per connection after its start, and then
+  prints a "Thread calibration" line; runs that end before that keep everything.
+- Answers that arrive after the deadline count as requests but are not recorded: at most one per connection.
+- "Non-2xx or 3xx responses" counts status 400 and above; a 3xx is not included.
 - "timeout" is not a number of requests: every `STOP_CHECK_S` wrk2 counts the connections whose last send is older
   than `--timeout`.
-- "connect", "read" and "write" are not either: a connection that is refused is opened again at once, tens of thousands
-  of times per second.
+- Nor are "connect", "read" and "write": a connection that is refused is opened again at once, tens of thousands of
+  times per second.
 - A connection that the server closes without an answer (FIN, not RST) is in none of them: wrk2 never uses it again,
-  and only counts it as "timeout" later. Until then it shows as requests that are due and not answered.
+  and only later counts it as "timeout". Until then it shows as requests that are due and not answered.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Rounded:
 
 @dataclass(frozen=True)
 class SpectrumRow:
-    """`count` values are at most `value_us`. `inverse` is 1/(1-percentile); None where wrk2 prints "inf"."""
+    """`count` values are at most `value_us`. `inverse` is 1/(1-percentile); None if wrk2 prints "inf"."""
 
     value_us: int
     percentile: Decimal  # 0..1, six decimals
@@ -60,7 +60,7 @@ class SpectrumRow:
 
     @property
     def quantile(self) -> float:
-        """0..1. Above 0.99 two decimals of the inverse tell more than six of the percentile."""
+        """The quantile, 0..1. Above 0.99, two decimals of the inverse tell more than six of the percentile."""
         if self.inverse is None:
             return 1.0
         return float(1 - 1 / self.inverse) if self.inverse > 100 else float(self.percentile)
@@ -68,7 +68,7 @@ class SpectrumRow:
 
 @dataclass(frozen=True)
 class Histogram:
-    """One printed distribution. The mean is None where wrk2 prints `-nan`, which is when nothing was recorded."""
+    """One printed distribution. The mean is None if wrk2 prints `-nan`, as it does when nothing was recorded."""
 
     summary_us: dict[str, Rounded]  # keys "50", "75", "90", "99", "99.9", "99.99", "99.999", "100"
     rows: tuple[SpectrumRow, ...]
@@ -76,12 +76,11 @@ class Histogram:
     total_count: int
 
     def percentile_us(self, percent: str) -> float:
-        """The value at a percentile of the summary ("99.9"), as sharp as the output allows.
+        """Return the value at a percentile of the summary ("99.9"), as precisely as the output allows.
 
-        Exact where the spectrum has a row for that percentile. Elsewhere the summary's figure, moved into the range
-        that the neighbouring rows leave: off by at most half of the summary's last digit. The two can differ by
-        one rank, which the spectrum rounds up (as HdrHistogram for Java does) and the summary half up. Needs recorded
-        values.
+        Exact if the spectrum has a row for that percentile. Otherwise the summary's figure, clamped to the range that
+        the neighbouring rows leave: off by at most half of the summary's last digit. The two can differ by one rank,
+        which the spectrum rounds up (as HdrHistogram for Java does) and the summary half up. Needs recorded values.
         """
         quantile = Decimal(percent) / 100
         for row in self.rows:
@@ -94,8 +93,8 @@ class Histogram:
         return float(min(max(self.summary_us[percent].value, Decimal(low)), Decimal(high)))
 
     def latency(self) -> Latency | None:
-        """The record of this histogram; None when nothing was recorded. The maximum is the bucket's upper edge, as in
-        the rows."""
+        """Return the record of this histogram; None if nothing was recorded. The maximum is the upper edge of its
+        bucket, as in the rows."""
         if self.total_count == 0 or self.mean_us is None:
             return None
         return Latency(
@@ -112,8 +111,8 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Wrk2Output:
-    """The figures of a complete run that count, as printed. `calibrated`: each thread has set its histograms back to
-    zero once; `corrected` needs `-L`, `uncorrected` needs `-U`; None without."""
+    """The figures of a complete run that count, as printed. `calibrated`: each thread has reset its histograms once;
+    `corrected` needs `-L`, `uncorrected` needs `-U`; None without it."""
 
     threads: int
     connections: int
@@ -128,32 +127,32 @@ class Wrk2Output:
 
     @cached_property
     def duration_s(self) -> float:
-        """Seconds over which wrk2 counts throughput: the middle of what its two printed figures allow.
+        """Seconds over which wrk2 counts throughput: the middle of the range that its two printed figures allow.
 
-        From 51 s on the runtime is printed in hundredths of a minute; requests divided by requests/s is then the
+        From 51 s on, the runtime is printed in hundredths of a minute; requests divided by requests/s is then the
         sharper figure. `parse` has made sure that the two agree.
         """
         low, high = duration_range(self.requests, self.runtime_s, self.requests_per_s)
         return float((low + high) / 2)
 
     def non_2xx_among(self, completed: int) -> int:
-        """How many of `completed` answers had another status than 2xx: their share of all answers since the start of
-        wrk2, which counts them from there, rounded up."""
+        """Return how many of `completed` answers had a status other than 2xx: their share of all answers since the
+        start of wrk2, which counts them from there, rounded up."""
         return min(completed, -(-self.non_2xx * completed // self.requests)) if self.requests else 0
 
 
 def opening_s(connections: int, threads: int) -> float:
-    """Seconds after which all connections are open."""
+    """Return the seconds after which all connections are open."""
     return CONNECT_STAGGER_MS * (connections // threads) / 1000
 
 
 def calibrated_s(connections: int, threads: int) -> float:
-    """Seconds after which a thread sets its histograms back to zero: what it sends from then on counts."""
+    """Return the seconds after which a thread resets its histograms: what it sends from then on counts."""
     return CALIBRATE_DELAY_MS / 1000 + opening_s(connections, threads)
 
 
 def duration_range(requests: int, runtime: Rounded, per_second: Rounded) -> tuple[Decimal, Decimal]:
-    """The seconds that both figures allow, lowest and highest; empty (lowest above highest) if they contradict."""
+    """Return the lowest and highest seconds that both figures allow; empty (lowest above highest) if they disagree."""
     low, high = max(runtime.low, Decimal(0)), runtime.high
     if requests == 0:
         return (low, high) if per_second.low <= 0 else (Decimal(1), Decimal(0))

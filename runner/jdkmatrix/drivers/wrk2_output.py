@@ -2,7 +2,7 @@
 
 The format is that of giltene/wrk2, `src/wrk.c` (`main`, `calibrate`, `print_hdr_latency`), `src/units.c` and
 `hdr_percentiles_print` in `src/hdr_histogram.c`. Units differ between summary (us, ms, s, m) and spectrum (always
-ms). A line that is not as expected ends the reading: a wrong guess about a benchmark is worse than none.
+ms). An unexpected line ends the reading: a wrong guess about a benchmark is worse than none.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from jdkmatrix.records.load_results import Errors
 
 
 def identify(version_text: str) -> Literal["wrk2", "wrk"] | None:
-    """Which program printed this for `-v`. wrk2 calls itself "wrk 4.0.0"; only its options tell it from plain wrk."""
+    """Tell which program printed this for `-v`. wrk2 calls itself "wrk 4.0.0"; only its options differ from wrk's."""
     if version_of(version_text) is None or "Usage: wrk " not in version_text:
         return None
     return "wrk2" if re.search(r"-R, --rate\b", version_text) else "wrk"
 
 
 def version_of(version_text: str) -> str | None:
-    """The version in the output of `-v` ("4.0.0", Debian's wrk: "debian/4.1.0-3+b2"); None: this is neither."""
+    """Return the version in the output of `-v` ("4.0.0", Debian's wrk: "debian/4.1.0-3+b2"); None: it is neither."""
     match = re.match(r"wrk (\S+) \[\w+\] Copyright", version_text)
     return match[1] if match else None
 
@@ -169,11 +169,11 @@ class _Lines:
             raise self.error_next("the end")
 
     def error_next(self, expected: str) -> DriverError:
-        """The line that would be taken next is not what has to stand here."""
+        """Return the error that the line to be taken next is not what must come here."""
         return self._error(self._at, expected)
 
     def error_before(self, expected: str) -> DriverError:
-        """The line that was taken last is well formed and cannot be true."""
+        """Return the error that the line taken last is well formed but cannot be true."""
         return self._error(self._at - 1, expected)
 
     def _error(self, index: int, expected: str) -> DriverError:
@@ -182,7 +182,7 @@ class _Lines:
 
 
 def _refusal(text: str) -> str:
-    """The message before the usage text, or before a run that ran without its script or was ended by it."""
+    """Return the message before the usage text, or before a run that ran without its script or was ended by it."""
     complaint: dict[str, None] = {}
     verdict, silence = "wrk2 did not run", "it printed nothing"
     for line in text.split("\n"):
@@ -246,7 +246,7 @@ def _rises(low: SpectrumRow, high: SpectrumRow) -> bool:
 def _check_recorded(
     lines: _Lines, histogram: Histogram | None, requests: int, connections: int, calibrated: bool
 ) -> None:
-    """Every answer must be in the histogram, or it is known why not."""
+    """Check that every answer is in the histogram, or that it is known why not."""
     if histogram is None:
         return
     least = 0 if calibrated else requests - connections
@@ -258,7 +258,7 @@ def _check_recorded(
 
 
 def _units_of_a_thousandth(figure: str) -> int:
-    """ "1036.585" → 1036585: exact, because there are always three decimals."""
+    """Convert "1036.585" → 1036585: exact, because there are always three decimals."""
     return int(figure.replace(".", ""))
 
 

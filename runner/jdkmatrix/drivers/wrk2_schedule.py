@@ -1,9 +1,9 @@
 """The schedule of wrk2: rates that it can make, when it sends, and which requests count. Pure.
 
-A thread opens its connections `CONNECT_STAGGER_MS` apart. Each sends at once when it is opened, and from then on every
-connections / rate seconds (`thread_main` and `usec_to_next_send` in wrk2's `src/wrk.c`). While it opens them, and with
-few requests for each, that is another load than the one asked for. Rates and times are whole numbers (`scan_metric`,
-`scan_time`).
+A thread opens its connections `CONNECT_STAGGER_MS` apart. Each sends as soon as it is open, and from then on every
+connections / rate seconds (`thread_main` and `usec_to_next_send` in wrk2's `src/wrk.c`). While they are being opened,
+and with few requests for each, that is a different load from the one asked for. Rates and times are whole numbers
+(`scan_metric`, `scan_time`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from jdkmatrix.domain.loads import Load, RampLoad, RateLoad
 from jdkmatrix.drivers.base import Phase
 from jdkmatrix.drivers.wrk2_figures import CONNECT_STAGGER_MS, calibrated_s, opening_s
 
-WINDOW_S_MIN = 10.0  # beside the same time that it throws away, shorter ones cost more than they tell
+WINDOW_S_MIN = 10.0  # beside the same time that wrk2 discards, shorter windows cost more than they tell
 _OPENING_MAX_S = 20.0
 _DUE_DEVIATION_MAX = 0.1  # of the requests of a measured window
 
 
 def thread_count(connections: int, cpus: int) -> int:
-    """The number of CPUs, or the next number below that divides the connections.
+    """Return the number of CPUs, or the next lower number that divides the connections.
 
     wrk2 gives every thread `connections / threads` rounded down and leaves the rest unopened.
     """
@@ -29,12 +29,12 @@ def thread_count(connections: int, cpus: int) -> int:
 
 
 def asked_s(load: RateLoad, threads: int, duration_s: float) -> int:
-    """For how long wrk2 is started so that at least `duration_s` count."""
+    """Return the duration that wrk2 is started with so that at least `duration_s` count."""
     return math.ceil(calibrated_s(load.connections, threads) + duration_s)
 
 
 def due_requests(load: RateLoad, threads: int, from_s: float, to_s: float) -> int:
-    """How many requests wrk2's own schedule asks for between two times after its start."""
+    """Return how many requests wrk2's own schedule asks for between two times after its start."""
     per_connection_rps = Fraction(load.rate_rps) / load.connections
     delays_s = [Fraction(CONNECT_STAGGER_MS * index, 1000) for index in range(load.connections // threads)]
 
@@ -46,7 +46,7 @@ def due_requests(load: RateLoad, threads: int, from_s: float, to_s: float) -> in
 
 
 def cannot_send(load: Load, *, cpus: int, timeout_s: float) -> str | None:
-    """Why wrk2 cannot make that load for any length of time, or None."""
+    """Return why wrk2 cannot make that load for any length of time, or None."""
     if isinstance(load, RampLoad):
         return "wrk2 cannot change its rate: it sends at a constant one from start to end"
     if not isinstance(load, RateLoad):
@@ -71,7 +71,7 @@ def cannot_send(load: Load, *, cpus: int, timeout_s: float) -> str | None:
 
 
 def cannot_measure(phase: Phase) -> str | None:
-    """Why a window of that length would not say with wrk2 what it is to say, or None."""
+    """Return why a window of that length would not measure with wrk2 what it is meant to, or None."""
     load, duration_s = phase.load, phase.duration_s
     reason = cannot_send(load, cpus=phase.cpus, timeout_s=phase.timeout_s)
     if reason is not None or not isinstance(load, RateLoad):

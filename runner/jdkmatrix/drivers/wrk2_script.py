@@ -1,12 +1,12 @@
 """A mix of requests as a script for wrk2. Pure.
 
 wrk2 (LuaJIT) loads the script once for itself and once for each thread. It calls `setup` in its own environment for
-each thread, `init` in the thread's, and there `request` for every request, and once more in the first thread to see
-whether the script works (SCRIPTING, `src/script.c` and `src/wrk.c` in giltene/wrk2). Requests are put together here
-and not by `wrk.format`, so that both drivers send the same bytes: it writes headers in no certain order.
+each thread, `init` in the thread's, and there `request` for every request, and once more in the first thread to check
+that the script works (SCRIPTING, `src/script.c` and `src/wrk.c` in giltene/wrk2). Requests are assembled here rather
+than by `wrk.format`, so that both drivers send the same bytes: it writes headers in no particular order.
 
 An error in `setup`, `init` or `request` ends wrk2 with its message. A script that cannot be loaded does not: wrk2 says
-so and sends plain GETs of its URL instead, which the reader of its output takes for no run at all.
+so and sends plain GETs of its URL instead, which the reader of its output does not accept as a run.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ end
 
 
 def wrk2_script(mix: RequestMix, authority: str, *, threads: int, first_unique: int) -> str:
-    """Lua for `-s`, ASCII. Of the unique numbers, thread t takes first_unique + t and then every `threads`-th."""
+    """Return Lua for `-s`, in ASCII. Thread t takes the unique number first_unique + t, then every `threads`-th."""
     rows = []
     total_weight = 0
     for template in mix.requests:

@@ -1,1 +1,1 @@
-"""The experiments without a server: one file for each. Pure."""
+"""The experiments without a server, one file each. Pure."""

@@ -15,28 +15,28 @@ from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Table
 from jdkmatrix.records.readings import ProgramResult, WindowReading
 from jdkmatrix.stats.percentiles import are_bounds, enough_beyond
 
-Seen = Mapping[str, Any]  # as the program says in its JSON
+Seen = Mapping[str, Any]  # as in the program's JSON
 PER_CPU = ("fjp-fifo", "fjp-lifo", "work-stealing")  # pools with a thread per CPU
 
 
 def at(seen: object, keys: str) -> Any:
-    """Follow keys with dots between them; None where nothing stands there."""
+    """Follow keys separated by dots; None if there is nothing at that place."""
     for key in keys.split("."):
         seen = seen.get(key) if isinstance(seen, Mapping) else None
     return seen
 
 
-_WITH_BOUNDS = ("latency.", "latency_to_end.")  # distributions in which those of `lower_bounds` stand
+_WITH_BOUNDS = ("latency.", "latency_to_end.")  # distributions that include the `lower_bounds`
 
 
 @dataclass(frozen=True)
 class Measurand:
-    """A metric of an experiment. `id`: as pages, exports and claims call it; `unit`: "1/s", "s", "ms", "µs", "KiB",
-    "%", "" for a count; `alone`: where it stands without those before it.
+    """A metric of an experiment. `id`: its name on pages, in exports and in claims; `unit`: "1/s", "s", "ms", "µs",
+    "KiB", "%", "" for a count; `alone`: its name where it stands without those before it.
 
-    `at`: its keys below `seen`, where it is `per` times as large, or how it is read of `seen`. Expected is what the
-    program's formula says, where that is about these keys; or `expected`, or what stands at those keys. `of_all`: of
-    all that the program was asked to do: one that stopped before has none."""
+    `at`: its keys below `seen`, where it is `per` times as large, or how it is read from `seen`. `expected`: the value
+    to expect, or its keys; None: what the program's formula says, if that is about the keys in `at`. `of_all`: it
+    covers all that the program was asked to do: a program that stopped early does not have it."""
 
     id: str
     unit: str
@@ -52,25 +52,25 @@ class Measurand:
         return self.alone or self.id
 
     def is_tail_of_few(self, result: ProgramResult) -> bool:
-        """Is it a percentile with too few values beyond it?"""
+        """Return whether it is a percentile with too few values beyond it."""
         percent, count = self._percentile_of(result)
         return percent not in ("", "50") and count is not None and not enough_beyond(count, percent)
 
     def is_bound(self, result: ProgramResult) -> bool:
-        """Is it a percentile that is at least what it says? What had not ended stands among the latencies with what it
-        had waited."""
+        """Return whether it is a percentile that is only a lower bound: what had not ended is among the latencies with
+        the time that it had waited."""
         percent, count = self._percentile_of(result)
         if not count or not str(self.at).startswith(_WITH_BOUNDS):
             return False
         return are_bounds(at(result.seen, "lower_bounds") or 0, count, percent)
 
     def _percentile_of(self, result: ProgramResult) -> tuple[str, int | None]:
-        """Which, "" where it is none, and of how many values, where that is known."""
+        """Return which percentile it is, "" if it is none, and of how many values, if that is known."""
         keys, _, percent = self.at.partition(".percentiles_us.") if isinstance(self.at, str) else ("", "", "")
         return percent, at(result.seen, f"{keys}.count") if percent else None
 
     def reading(self, result: ProgramResult) -> WindowReading | None:
-        """None where the program could not tell. Raises: ValueError: it is no finite number."""
+        """Read it; None if the program could not tell. Raises: ValueError: it is no finite number."""
         if self.of_all and result.outcome != "complete":
             return None
         found = at(result.seen, self.at) if isinstance(self.at, str) else self.at(result.seen or {})
@@ -88,7 +88,7 @@ class Measurand:
 
 
 class FactRow(NamedTuple):
-    """A fact of one fork in words."""
+    """A fact about one fork, in words."""
 
     name: str
     value: str
@@ -97,8 +97,8 @@ class FactRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Details:
-    """A fork's page shows these beside its readings. `distributions`: by what each is of, as the program has it;
-    `sections`: what only this experiment has, each below a title of its own."""
+    """The details that a fork's page shows beside its readings. `distributions`: by what each measures, as the program
+    has it; `sections`: what only this experiment has, each under a title of its own."""
 
     facts: tuple[FactRow, ...] = ()
     distributions: tuple[tuple[str, Seen], ...] = ()
@@ -107,7 +107,7 @@ class Details:
 
 @dataclass(frozen=True)
 class Spread:
-    """One metric over forks, whose median stands for them: two or three have no more to say. `sign`: "≥" where it is a
+    """One metric over forks, represented by their median: two or three have no more to say. `sign`: "≥" if it is a
     lower bound."""
 
     name: str
@@ -122,13 +122,13 @@ class Spread:
 
     @property
     def over_expected(self) -> float | None:
-        """None where nothing is expected, or 0."""
+        """The median as a multiple of what is expected; None if nothing is expected, or 0."""
         return self.median / self.expected if self.expected else None
 
 
 @dataclass(frozen=True)
 class ChartFigure:
-    """A reading that is drawn. `title`: of its axis, with the unit. `linear_to`: logarithmic from there on; None:
+    """A reading that is drawn. `title`: that of its axis, with the unit. `linear_to`: logarithmic from there on; None:
     linear."""
 
     name: str
@@ -139,7 +139,7 @@ class ChartFigure:
 
 @dataclass(frozen=True)
 class ReadingGroup:
-    """Readings that stand beside each other, on one scale where `same_scale`."""
+    """Readings that are shown side by side, on one scale if `same_scale`."""
 
     id: str
     title: str
@@ -150,7 +150,7 @@ class ReadingGroup:
 
 @dataclass(frozen=True)
 class Page:
-    """`glossary`: the names that its formulas use. `apart`: axes that make charts of their own; every other one is told
+    """`glossary`: the names that its formulas use. `apart`: axes that get charts of their own; every other one is named
     on the rows of a chart."""
 
     title: str
@@ -162,8 +162,8 @@ class Page:
 
 @dataclass(frozen=True)
 class Given:
-    """Arguments that the runner decides. `rounds`: the work of a task, 0 for none; `url`: of the remote system, if
-    any."""
+    """Arguments that the runner decides. `rounds`: the work of a task, 0 for none; `url`: that of the remote system,
+    if any."""
 
     rounds: int
     rounds_per_us: float
@@ -173,10 +173,9 @@ class Given:
 
 @dataclass(frozen=True)
 class CompleteCell:
-    """A cell of one JDK, all of whose usable forks came to their end. `table`: what was asked for, None where its file
-    does not say; `place`: what tells it from others of its kind and JDK; `subject`: what its rows are named by
-    (`Experiment.row`), no other cell of its JDK has the same and the same arm; `seen`: by its program, in its usable
-    forks."""
+    """A cell of one JDK whose usable forks all came to their end. `table`: what was asked for, None if its file does
+    not say; `place`: what tells it from others of its kind and JDK; `subject`: the name of its rows (`Experiment.row`),
+    which no other cell of its JDK has with the same arm; `seen`: what its program saw, in its usable forks."""
 
     key: CellKey
     load: TaskLoad
@@ -191,18 +190,18 @@ Sentences = Iterator[tuple[str, str]]
 
 
 class Experiment(Table, ABC):
-    """A table [experiments.NAME]. `jvm`: options, without which the JVM has its own defaults, not those of [jvm].
+    """A table [experiments.NAME]. `jvm`: options; without them the JVM has its own defaults, not those of [jvm].
     `limits`: the box that it runs in."""
 
-    # The executors that it has, with N for any number.
+    # The executors that it supports, with N for any number.
     ARMS: ClassVar[tuple[str, ...]]
     LOADS: ClassVar[tuple[type[InFlightLoad | TaskRateLoad | CountLoad], ...]]
     METRICS: ClassVar[tuple[Measurand, ...]]  # the leading one first
-    DISTRIBUTIONS: ClassVar[Mapping[str, str]] = {}  # the keys of each, with dots, by what it is of
+    DISTRIBUTIONS: ClassVar[Mapping[str, str]] = {}  # the dotted keys of each, by what it measures
     PAGE: ClassVar[Page]
-    # Is it measured for a time, in one piece? Else until all is done.
+    # True if it is measured for a given time, in one piece; else until all is done.
     TIMED: ClassVar[bool]
-    # What its program takes: tasks at once, at least and at most, and threads of a pool of a fixed size.
+    # What its program accepts: the fewest and the most tasks at once, and the most threads of a fixed-size pool.
     AT_ONCE: ClassVar[tuple[int, int]] = (1, 1_000_000)
     POOL_MAX: ClassVar[int] = 32_767
 
@@ -212,34 +211,34 @@ class Experiment(Table, ABC):
 
     @abstractmethod
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
-        """The program's arguments behind `-jar standalone.jar`. Raises: TypeError: a load that it has not."""
+        """Return the program's arguments after `-jar standalone.jar`. Raises: TypeError: a load that it has not."""
 
     @abstractmethod
     def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
-        """How long it takes from the start of the program on. `measured_s`: for how long it is to be measured."""
+        """Return how long it takes from the start of the program. `measured_s`: for how long it is to be measured."""
 
     @abstractmethod
     def longest_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
-        """The seconds after which the program counts as hung."""
+        """Return the seconds after which the program counts as hung."""
 
     @classmethod
     def readings(cls, result: ProgramResult) -> tuple[WindowReading, ...]:
-        """The leading one first; what the program could not tell is left out. Raises: as Measurand.reading."""
+        """Read the metrics, the leading one first, without those that are unknown. Raises: as Measurand.reading."""
         return tuple(found for one in cls.METRICS if (found := one.reading(result)) is not None) if result.seen else ()
 
     @classmethod
     @abstractmethod
     def facts(cls, seen: Seen) -> Iterator[FactRow]:
-        """Tell what stands beside figures. Raises: KeyError, TypeError, ValueError: it is not of this experiment."""
+        """Yield the facts beside figures. Raises: KeyError, TypeError, ValueError: it is not of this experiment."""
 
     @classmethod
     def sections(cls, seen: Seen) -> Iterator[tuple[str, tuple[FactRow, ...]]]:
-        """Tell what only this experiment has, each below a title of its own. Raises: as `facts`."""
+        """Yield what only this experiment has, each part under a title of its own. Raises: as `facts`."""
         yield from ()
 
     @classmethod
     def details(cls, seen: Seen) -> Details:
-        """Raises: as `facts`."""
+        """Collect the details of a fork. Raises: as `facts`."""
         distributions = ((name, at(seen, keys)) for name, keys in cls.DISTRIBUTIONS.items())
         return Details(
             tuple(cls.facts(seen)),
@@ -250,26 +249,26 @@ class Experiment(Table, ABC):
     @classmethod
     @abstractmethod
     def sentences(cls, cells: Sequence[CompleteCell]) -> Sentences:
-        """The answer first: what it came to on one JDK, in sentences made of figures, each behind what it is about."""
+        """Yield the answer first: the outcome on one JDK, in sentences made of figures, each after what it is about."""
 
     @property
     def works(self) -> bool:
-        """Does it use the axis `burn_us`?"""
+        """True if it uses the `burn_us` axis."""
         return False
 
     @property
     def calls(self) -> RemoteAnswers | None:
-        """How the remote system that it calls answers."""
+        """The answers of the remote system that it calls; None if it calls none."""
         return None
 
     @property
     def waits_for_disk(self) -> bool:
-        """Do its tasks wait until what they wrote is on the disk?"""
+        """True if its tasks wait until what they wrote is on disk."""
         return False
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """Folders of workloads/libraries that its program has on its class path."""
+        """The folders of workloads/libraries that its program has on its class path."""
         return ()
 
     @property
@@ -278,18 +277,18 @@ class Experiment(Table, ABC):
         return None
 
     def vm_options(self, executor: str) -> tuple[str, ...]:
-        """JVM options of an executor beside those of `jvm`. Structured concurrency is a preview before JDK 28."""
+        """Return an executor's JVM options beside those of `jvm`. Structured concurrency is a preview before JDK 28."""
         return ("--enable-preview",) if base_of(executor) == "structured" else ()
 
     def has_arm(self, executor: str) -> bool:
-        """Is this executor, whatever its tuning, one of its arms?"""
+        """Return whether this executor, whatever its tuning, is one of its arms."""
         return row_of(executor) in self.ARMS
 
     def has_load(self, load: GivenLoad) -> bool:
         return isinstance(load, self.LOADS)
 
     def count(self, cell: CellKey, load: TaskLoad) -> int:
-        """How many at once. Raises: TypeError: a load that it has not."""
+        """Return how many run at once. Raises: TypeError: a load that it has not."""
         if not isinstance(load, CountLoad):
             raise cannot_have(self, cell, load)
         return load.count
@@ -299,8 +298,8 @@ class Experiment(Table, ABC):
         return tuple(str(kind.model_fields["kind"].default) for kind in cls.LOADS)
 
     def why_not(self, cell: CellKey, load: GivenLoad) -> str | None:
-        """Why this is none of its cells; None where it is. A request to a remote system waits for it, nothing else
-        does."""
+        """Return why this is none of its cells; None if it is one. Requests to a remote system wait for it; nothing
+        else does."""
         name = cell.workload
         if not self.has_arm(cell.executor):
             return f"{name} has no {cell.executor} (it has {', '.join(self.ARMS)})"
@@ -313,7 +312,7 @@ class Experiment(Table, ABC):
         return None
 
     def why_never(self, cell: CellKey, load: TaskLoad) -> str | None:
-        """Why its program refuses this one of its cells; None where it does not."""
+        """Return why its program refuses this one of its cells; None if it does not."""
         least, most = self.AT_ONCE
         if isinstance(load, CountLoad) and not least <= load.count <= most:
             return f"{cell.workload} has {least:,} to {most:,} at once, and {cell.load} is {load.count:,}"
@@ -328,17 +327,17 @@ def cannot_have(experiment: Experiment, cell: CellKey, load: TaskLoad) -> TypeEr
 
 
 def with_size(executor: str) -> str:
-    """`fixed-50` as the program writes it."""
+    """Return an executor such as `fixed-50` as the program writes it."""
     size = size_of(executor)
     return base_of(executor) if size is None else f"{row_of(executor).removesuffix('-N')}:{size}"
 
 
 def executor_argument(cell: CellKey) -> str:
-    """The cell's executor as the program writes it, a pool with a thread per CPU with their number."""
+    """Return the cell's executor as the program writes it; a pool with a thread per CPU has their number in it."""
     base = base_of(cell.executor)
     return f"{base}:{cell.cpus}" if base in PER_CPU else with_size(base)
 
 
 def with_reading(cells: Sequence[CompleteCell], name: str) -> list[tuple[CompleteCell, Spread]]:
-    """The forks that have this reading."""
+    """Return the cells that have this reading, each with its spread."""
     return [(cell, spread) for cell in cells if (spread := cell.spreads.get(name))]

@@ -11,8 +11,8 @@ from jdkmatrix.experiments.rounds import CPU, P50, P99, THROUGHPUT_CHART, Rounds
 
 
 class Borrow(Rounds):
-    """`pool`: the library on the class path; `connections`: at most; `yields`: while it has one, a thread lets others
-    run."""
+    """Threads that borrow connections. `pool`: the library on the class path; `connections`: the most in the pool;
+    `yields`: a thread lets others run while it has a connection."""
 
     ARMS: ClassVar = ("virtual", "platform")
     DISTRIBUTIONS: ClassVar = {"Wait for a connection": "waited"}

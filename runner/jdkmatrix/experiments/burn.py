@@ -45,7 +45,7 @@ def _idle_percent(seen: Seen) -> float | None:
 
 
 def _longest_ms(seen: Seen) -> float | None:
-    """0 where no thread was parked while a task was queued; None where nobody looked."""
+    """Return 0 if no thread was parked while a task was queued, None if nobody looked."""
     if at(seen, _QUEUED) is None:
         return None
     found = at(seen, f"{_QUEUED}.longest.duration_us")
@@ -58,8 +58,8 @@ def _long_stretches(seen: Seen) -> float | None:
 
 
 def _in_flight(seen: Seen) -> float | None:
-    """Tasks under way on average in a closed loop, by Little's law: those that were done in a second, times how long
-    one took. None at a rate."""
+    """Return the average number of tasks in flight in a closed loop, by Little's law: tasks done per second times the
+    time that one took. None at a constant rate."""
     if seen["submitter_lateness"] is not None or seen["latency_to_end"] is None:
         return None
     found: float = seen["throughput_per_s"] * seen["latency_to_end"]["mean_us"] / 1e6
@@ -85,9 +85,9 @@ def _told_parks(parks: Seen) -> Iterator[FactRow]:
 
 
 def _told_queued(found: Seen) -> Iterator[FactRow]:
-    """Stretches in which a thread of the executor was parked while a task was submitted and not started, summed over
-    threads; `idle_worker_s` counts no more threads than tasks were queued, `idle_share` is that as a share of all
-    workers' time, None where their number is not fixed."""
+    """Yield stretches in which a thread of the executor was parked while a task was submitted but not started, summed
+    over threads; `idle_worker_s` counts no more threads than tasks were queued, `idle_share` is that as a share of all
+    workers' time, None if their number is not fixed."""
     idle = "" if found["idle_share"] is None else f", {per_cent(found['idle_share'])} of all workers’ time"
     yield FactRow(
         "Parked while tasks were queued",
@@ -107,8 +107,8 @@ def _told_queued(found: Seen) -> Iterator[FactRow]:
 
 
 class Burn(Experiment):
-    """Tasks of a fixed amount of work (axis `burn_us`), submitted to an executor. `parks`: JDK Flight Recorder looks at
-    how long threads are parked while tasks are queued. `drain_s`: how long what is unfinished is waited for."""
+    """Tasks of a fixed amount of work (axis `burn_us`), submitted to an executor. `parks`: JDK Flight Recorder records
+    how long threads are parked while tasks are queued. `drain_s`: how long unfinished tasks are waited for."""
 
     ARMS: ClassVar = ("virtual", "platform", "cached", "fixed-N", *PER_CPU)
     LOADS: ClassVar = (InFlightLoad, TaskRateLoad)
@@ -262,7 +262,7 @@ class Burn(Experiment):
 
 
 def _fewer_in_flight(cell: CompleteCell) -> str | None:
-    """What was under way, where that is clearly less than the load says; None elsewhere."""
+    """Describe how many tasks were in flight if that is clearly fewer than the load says; None otherwise."""
     told = [found for seen in cell.seen if (found := _in_flight(seen)) is not None]
     if not isinstance(cell.load, InFlightLoad) or not told or median(told) >= _IN_FLIGHT_MIN * cell.load.tasks:
         return None

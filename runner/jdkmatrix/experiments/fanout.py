@@ -33,8 +33,8 @@ _WALL = "until all were answered"
 
 
 class Fanout(Experiment):
-    """Blocking HTTP requests, all at once, to the remote system. `warmup_requests`: so many in the same way before, not
-    measured; 0: as in a program that has just started. `timeout_s`: of each, to connect and to read."""
+    """Blocking HTTP requests, all at once, to the remote system. `warmup_requests`: how many are sent beforehand in the
+    same way, not measured; 0: as in a program that has just started. `timeout_s`: of each, to connect and to read."""
 
     ARMS: ClassVar = ("virtual", "platform", "fixed-N", "virtual-bounded-N", "structured")
     LOADS: ClassVar = (CountLoad,)
@@ -138,6 +138,6 @@ class Fanout(Experiment):
 
 
 def _rounds(cell: CellKey, requests: int) -> int:
-    """How often as many as may be under way at once are."""
+    """Return in how many rounds the requests go out, each of as many as may be in flight at once."""
     at_once = size_of(cell.executor)
     return math.ceil(requests / at_once) if at_once else 1

@@ -1,4 +1,4 @@
-"""Threads that queue for a lock, some of them inside a monitor: do they go on once it is free?"""
+"""Threads that queue for a lock, some of them inside a monitor, and may or may not go on once it is free."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _OF_THE_JDK = "java.base/"
 
 
 class Hang(Experiment):
-    """Threads that queue for a lock, all but the first `inside` something of their own. Each has the lock for
-    `hold_ms`; they hang when none comes to have it for `patience` times as long."""
+    """Threads that queue for a lock, all but the first `inside` something of their own. Each holds the lock for
+    `hold_ms`; they hang if none gets it for `patience` times as long."""
 
     ARMS: ClassVar = ("virtual", "platform")
     LOADS: ClassVar = (CountLoad,)
@@ -77,11 +77,11 @@ class Hang(Experiment):
         )
 
     def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
-        """Some hang, and are not known beforehand."""
+        """Expect one patience: some hang, and which is not known beforehand."""
         return self.hold_ms * self.patience / 1000
 
     def longest_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
-        """To queue, to hang, and to go on after an interrupt: each has its patience; and each thread has its turn."""
+        """Allow a patience each for the first to queue, the rest to queue, a hang and an interrupt; and all turns."""
         turns = load.count if isinstance(load, CountLoad) else 1
         return (4 * self.patience + turns) * self.hold_ms / 1000
 
@@ -109,6 +109,6 @@ class Hang(Experiment):
 
 
 def _where(frames: Sequence[str]) -> str:
-    """A stack's two topmost frames, and those below that are not the JDK's."""
+    """Return a stack's two topmost frames, and those below that are not the JDK's."""
     below = (frame for frame in frames[2:] if not frame.startswith(_OF_THE_JDK))
     return " ← ".join((*frames[:2], "…", *below)) if frames else "never had a carrier"

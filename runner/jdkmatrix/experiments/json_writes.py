@@ -9,8 +9,8 @@ from jdkmatrix.experiments.rounds import ALLOCATED, CPU, THROUGHPUT_CHART, Round
 
 
 class JsonWrites(Rounds):
-    """`buffers`: where Jackson has them from: a `thread-local`, a pool that all threads have in common (`shared`),
-    one of several parts for virtual threads, beside a ThreadLocal for others (`striped`), or `new` ones each time."""
+    """`buffers`: where Jackson gets them from: a `thread-local`, a pool that all threads share (`shared`), a pool of
+    several parts for virtual threads, beside a ThreadLocal for others (`striped`), or `new` ones each time."""
 
     ARMS: ClassVar = ("virtual", "platform", "cached", "fixed-N", "virtual-bounded-N", *PER_CPU)
     PAGE: ClassVar = Page(

@@ -1,4 +1,4 @@
-"""The experiments. Another one is a file beside these, and its name in this tuple."""
+"""The experiments. A new one is a file beside these, and its class in this tuple."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXPERIMENTS: tuple[type[Experiment], ...] = (Burn, Spawn, Pinning, Hang, Fanout,
 
 
 def name_of(experiment: type[Experiment]) -> str:
-    """The name of an experiment in its tables and results."""
+    """Return the name of an experiment in its tables and results."""
     (name,) = experiment.model_fields["experiment"].annotation.__args__  # type: ignore[union-attr]
     return str(name)
 
@@ -40,7 +40,7 @@ _TABLE: TypeAdapter[Experiment] = TypeAdapter(AnyExperiment)
 
 
 def table_of(parameters: Any) -> Experiment | None:
-    """The table that a record keeps; None where it is none: a file from elsewhere may say anything."""
+    """Return the table that a record keeps; None if it is none: a file from elsewhere may say anything."""
     try:
         return _TABLE.validate_python(parameters)
     except ValidationError:
@@ -48,13 +48,13 @@ def table_of(parameters: Any) -> Experiment | None:
 
 
 def measurands(result: ProgramResult | None) -> dict[str, Measurand]:
-    """The metrics of such a result's readings, by id."""
+    """Return the metrics of such a result's readings, by id."""
     experiment = BY_NAME.get(result.experiment) if result else None
     return {one.id: one for one in experiment.METRICS} if experiment else {}
 
 
 def details_of(result: ProgramResult) -> Details:
-    """Empty where nothing was seen, or a file from elsewhere says what no such experiment has."""
+    """Return the details; empty if nothing was seen, or a file from elsewhere says what no such experiment has."""
     experiment = BY_NAME.get(result.experiment)
     if experiment is None or result.seen is None:
         return Details()

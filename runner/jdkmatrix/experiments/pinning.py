@@ -44,7 +44,7 @@ _THROUGHPUT, _MORE = "throughput", "of them in place of blocked ones"
 
 class Pinning(Experiment):
     """Threads that block for `block_ms` inside a construct, each with a monitor or lock of its own, again and again;
-    with a contended one outside of it, while as many more as there are carriers wait to enter."""
+    with a contended one outside it, while as many other threads as there are carriers wait to enter."""
 
     ARMS: ClassVar = ("virtual", "platform")
     LOADS: ClassVar = (CountLoad,)
@@ -109,7 +109,7 @@ class Pinning(Experiment):
         return self.warmup_s + measured_s + 10 * self.block_ms / 1000
 
     def held(self, seen: Seen, load: TaskLoad) -> Held | None:
-        """Did it keep the rule? None where it does not tell."""
+        """Judge it by the rule; None if it does not say enough."""
         throughput_per_s, carriers = at(seen, "throughput_per_s"), at(seen, "carriers")
         if throughput_per_s is None or not isinstance(load, CountLoad):
             return None
@@ -147,14 +147,14 @@ class Pinning(Experiment):
 
 
 def cell_held(table: Experiment | None, seen: Sequence[Seen], load: TaskLoad) -> tuple[Held, ...]:
-    """Whether each usable fork met the rule; empty where the cell does not say what was asked for."""
+    """Judge each usable fork by the rule; empty if the cell does not say what was asked for."""
     if not isinstance(table, Pinning):
         return ()
     return tuple(found for one in seen if (found := table.held(one, load)) is not None)
 
 
 def pinned_words(result: ProgramResult) -> str | None:
-    """Events that JDK Flight Recorder saw; None where it is of another experiment, or there are no figures."""
+    """Describe the events that JDK Flight Recorder saw; None for another experiment, or if there are no figures."""
     pinned = at(result.seen, "pinned")
     if pinned is None:
         return None

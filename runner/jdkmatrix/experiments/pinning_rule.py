@@ -1,10 +1,10 @@
-"""Did threads that block keep their carriers? Told from how often they blocked per second. Pure.
+"""Judge whether threads that block kept their carriers, by how often they blocked per second. Pure.
 
-D is how long a thread blocks each time. Threads that leave their carrier block all at once: threads / D. Threads that
-keep it can block only as many at a time as there are carriers: min(threads, carriers) / D. Where the JDK adds carriers
-in place of blocked ones, threads keep theirs and are all the same not held up. Beside threads that wait for a contended
-monitor and keep all carriers, they do not block at all: 0. These bounds are what the experiment's own expectations say
-(`expected` in its records; JEP 444 and JEP 491).
+D is how long a thread blocks each time. Threads that leave their carrier all block at once: threads / D. Of threads
+that keep it, only as many can block at a time as there are carriers: min(threads, carriers) / D. If the JDK adds
+carriers in place of blocked ones, threads keep theirs and are still not held up. Beside threads that wait for a
+contended monitor and keep all carriers, they do not block at all: 0. These bounds are what the experiment's own
+expectations say (`expected` in its records; JEP 444 and JEP 491).
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-TOLERANCE = 0.15  # as far may a throughput be from a bound: the first and the last operation of a window are cut
+TOLERANCE = 0.15  # how far a throughput may be from a bound: the first and last operations of a window are cut off
 
 
 class Holding(StrEnum):
-    """The words of the page."""
+    """The verdicts, in the words of the page."""
 
     FREE = "free"
     MORE_CARRIERS = "free, by more carriers"
@@ -33,7 +33,7 @@ class Holding(StrEnum):
 
 @dataclass(frozen=True)
 class Held:
-    """`share`: of threads / D; `more`: carriers beyond the usual number that account for the throughput, else 0."""
+    """`share`: that of threads / D; `more`: carriers beyond the usual number that explain the throughput, else 0."""
 
     holding: Holding
     share: float
@@ -52,17 +52,17 @@ class Held:
 
 @dataclass(frozen=True)
 class CarrierCount:
-    """`usual`: the scheduler's parallelism; `most`: seen at once."""
+    """`usual`: the scheduler's parallelism; `most`: the most seen at once."""
 
     usual: int
     most: int
 
 
 def held(throughput_per_s: float, *, threads: int, block_s: float, carriers: CarrierCount | None) -> Held:
-    """`carriers`: None for platform threads. All figures but the throughput are above 0.
+    """Judge a throughput. `carriers`: None for platform threads. All figures but the throughput are above 0.
 
-    "free" from 85 % of threads / D on; by more carriers where there were so many that every blocked thread can have
-    kept its own. "keeps its carrier" within 15 % of carriers / D. Where there are about as many carriers as threads,
+    "free" from 85 % of threads / D on; by more carriers if there were so many that every blocked thread can have
+    kept its own. "keeps its carrier" within 15 % of carriers / D. If there are about as many carriers as threads,
     both hold and nothing can be told.
     """
     share = throughput_per_s / (threads / block_s)
@@ -85,7 +85,7 @@ def held(throughput_per_s: float, *, threads: int, block_s: float, carriers: Car
 
 
 def held_words(found: Sequence[Held]) -> str:
-    """One verdict, or those between which forks differ."""
+    """Return the one verdict, or those between which forks differ."""
     by_holding: dict[str, Held] = {}
     for one in found:
         key = one.holding.value if not one.more else f"{one.holding.value} by more"

@@ -1,4 +1,4 @@
-"""Tasks that write to files by an embedded database."""
+"""Tasks that write to files through an embedded database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jdkmatrix.experiments.rounds import CPU, P50, P99, THROUGHPUT_CHART, Rounds
 
 
 class Puts(Rounds):
-    """`size_bytes`: of a row, of which there are up to 3,000. `sync`: a task waits until its row is on the disk."""
+    """`size_bytes`: that of a row, of which there are up to 3,000. `sync`: a task waits until its row is on disk."""
 
     ARMS: ClassVar = ("virtual", "platform", "fixed-N", "virtual-bounded-N")
     DISTRIBUTIONS: ClassVar = {"From the start of a task to its end": "waited"}

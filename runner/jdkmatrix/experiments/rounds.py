@@ -1,4 +1,4 @@
-"""Tasks that all do the same, handed to an executor round by round: what experiments have in common that differ in what
+"""Tasks that all do the same, handed to an executor round by round: the common part of experiments that differ in what
 a task does."""
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from jdkmatrix.experiments.base import (
 )
 
 THROUGHPUT, CPU, ALLOCATED = "throughput", "CPU per operation", "allocated per operation"
-P50, P99 = "p50", "p99"  # of what the operation takes the time of
+P50, P99 = "p50", "p99"  # of the time that the operation measures
 
 
 class Rounds(Experiment):
     """`count` tasks are handed over at once; when all have ended, the next round begins, until the time is over.
-    Figures are of the time behind the warm-up, in the midst of a round."""
+    Figures are of the time after the warm-up, which ends in the middle of a round."""
 
     LOADS: ClassVar = (CountLoad,)
     METRICS: ClassVar = (
@@ -49,7 +49,7 @@ class Rounds(Experiment):
     @property
     @abstractmethod
     def operation(self) -> tuple[str, ...]:
-        """The subcommand, and its options that are about what a task does."""
+        """The subcommand, and those of its options that say what a task does."""
 
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
         return (
@@ -61,7 +61,7 @@ class Rounds(Experiment):
         return self.warmup_s + measured_s
 
     def longest_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
-        return self.warmup_s + measured_s + 60.0  # the tasks under way at the end of both
+        return self.warmup_s + measured_s + 60.0  # for the tasks in flight at the end of both
 
     @classmethod
     def facts(cls, seen: Seen) -> Iterator[FactRow]:

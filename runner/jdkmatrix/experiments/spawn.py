@@ -39,18 +39,18 @@ def _memory_words(use: Seen) -> str:
 
 
 def _kib(size_bytes: float) -> str:
-    """The size as top shows it, with its unit."""
+    """Format the size as top shows it, with its unit."""
     return f"{size_bytes / _KIB:,.0f} KiB ({digits(size_bytes / _MIB, 3)} MiB)"
 
 
 class Spawn(Experiment):
     """Threads started all at once. They sleep (`sleep_s`, cut short as soon as their memory has been read), print a
-    line to `sink`, or work (axis `burn_us`). `cold`: without a few threads before, which have all loaded that is
-    needed. `stack_kib`: of a platform thread; None: the JVM's default."""
+    line to `sink`, or work (axis `burn_us`). `cold`: without a few threads beforehand that load everything needed.
+    `stack_kib`: the stack of a platform thread; None: the JVM's default."""
 
     ARMS: ClassVar = ("virtual", "platform")
     LOADS: ClassVar = (CountLoad,)
-    # Per thread: the difference that they make, divided by their number.
+    # Per thread: the difference that the threads make, divided by their number.
     METRICS: ClassVar = (
         Measurand("RSS per thread", "KiB", "per_thread.rss_bytes", per=_KIB),
         Measurand("VIRT per thread", "KiB", "per_thread.virt_bytes", per=_KIB),
@@ -152,12 +152,12 @@ class Spawn(Experiment):
         return 0.0
 
     def longest_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
-        """Until all run, until all are done, and until they have been ended: each has its time-out."""
+        """Allow one time-out each until all run, until all are done, and until they have been ended."""
         return (self.sleep_s or 0.0) + 3 * self.timeout_s
 
     @classmethod
     def readings(cls, result: ProgramResult) -> tuple[WindowReading, ...]:
-        """The figure that it is about comes first: work that must be done, or threads that must be there."""
+        """Return the readings, the one that matters first: work that must be done, or threads that must be there."""
         found = list(super().readings(result))
         done = next((one for one in found if one.metric == _DONE and one.expected is not None), None)
         if done is not None:
@@ -198,6 +198,6 @@ def _range(cells: Sequence[CompleteCell], name: str) -> str:
 
 
 def _among(cells: Sequence[CompleteCell], name: str) -> str:
-    """In how many conditions that was read, where not in all: threads that do not sleep are not looked at."""
+    """Say in how many conditions that was read, if not in all: threads that do not sleep are not looked at."""
     seen = len(with_reading(cells, name))
     return f" (in {plural(seen, 'condition')})" if 0 < seen < len(cells) else ""

@@ -1,1 +1,1 @@
-"""The figures of one fork, their names, and by which of them executors are compared. Pure."""
+"""The figures of one fork, their names, and the ones that executors are compared by. Pure."""

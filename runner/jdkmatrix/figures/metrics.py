@@ -1,6 +1,6 @@
-"""The table of figures: how each is called, shown and read, and by which of them executors are compared.
+"""The table of figures: how each is named, shown and read, and which of them executors are compared by.
 
-Pages of cells, exports and the stopping rule read this table. The cells' table on the page of a run has columns of its
+Cell pages, exports and the stopping rule read this table. The table of cells on the page of a run has columns of its
 own (report/cells/shown.py).
 """
 
@@ -26,11 +26,11 @@ from jdkmatrix.store.cells import CellRecord
 
 @dataclass(frozen=True)
 class Metric:
-    """`of`: how it is read of a usable fork. `unit`: as it is shown, with so many `significant` digits (0: a whole
-    number), which is `scale` times the figure itself. `over_forks`: what stands for several; `missing`: why a usable
+    """`of`: how it is read from a usable fork. `unit`: as it is shown, with this many `significant` digits (0: a whole
+    number), which is `scale` times the figure itself. `over_forks`: what represents several; `missing`: why a usable
     fork may not have it; `on_cell_page`: among the figures at its top, beside those that executors are compared by;
-    `where_seen`: so, too, but only where a fork has it; `of_window`: the same of one window, above 0 where it has one,
-    for forks that took turns; `step`: how far apart two readings lie at least, around a value under a load."""
+    `where_seen`: likewise, but only if a fork has it; `of_window`: the same for one window, above 0 if it has one, for
+    forks that took turns; `step`: the least distance between two readings, around a value under a load."""
 
     id: str
     title: str
@@ -94,7 +94,7 @@ ALLOCATED = Metric(
     on_cell_page=True,
 )
 
-# Of a server with a quota of CPU time. The second: beyond the quota, on average and over all CPUs.
+# For a server with a quota of CPU time. The second: the time beyond the quota, on average and over all CPUs.
 _seen, _most_seen = partial(Metric, where_seen=True), partial(Metric, over_forks="most", where_seen=True)
 _throttled_share = read.summed(THROTTLED_PERIODS, over=QUOTA_PERIODS)
 _throttled_ms = read.summed(THROTTLED_US, over=THROTTLED_PERIODS, scale=1e3)
@@ -103,7 +103,7 @@ OF_QUOTAS = (
     _seen("throttled-for", "Held back per throttled period", False, _throttled_ms, "ms", 3),
 )
 
-# Of an application on a database, whose connections are pooled. Percentiles are means of those of the windows; a
+# For an application on a database with pooled connections. Percentiles are means of the windows' percentiles; a
 # connection is in use while it is out of the pool; transactions are those open when nothing was in flight any more.
 _WAIT, _WAIT_US = "Wait for a connection", "connection_wait_{}_us"
 _waits = {name: read.summed(_WAIT_US.format(name), over=lambda _: 1) for name in ("p50", "p99")}
@@ -165,7 +165,7 @@ OF_EXPERIMENTS: Mapping[Measurand, Metric] = {
 
 
 def metrics_in(cell: CellRecord) -> tuple[Metric, ...]:
-    """All that its forks may have; of an experiment those of its readings, in the order of a fork that has the most."""
+    """Return all that its forks may have; in an experiment its readings, in the order of the fork that has the most."""
     if not isinstance(cell.load, TaskLoad):
         return METRICS
     found: dict[Metric, None] = {}
@@ -176,12 +176,12 @@ def metrics_in(cell: CellRecord) -> tuple[Metric, ...]:
 
 
 def metrics_of(load: AnyLoad) -> tuple[Metric, ...]:
-    """Executors under this load are compared by these, the leading figure first; arms without a server by none."""
+    """Return what executors under this load are compared by, the leading figure first; without a server, nothing."""
     return tuple(BY_ID[name] for name in kind_of(load).metrics)
 
 
 def leading_by_block(cell: CellRecord) -> dict[int, float]:
-    """The leading figure of every fork whose figure may stand in a ratio."""
+    """Return the leading figure of every fork whose figure may stand in a ratio."""
     leading = metrics_of(cell.load)[0]
     figures = ((fork.fork, leading.of(fork, cell.load)) for fork in cell.forks if fork.usable)
     return comparable({block: figure for block, figure in figures if figure is not None})

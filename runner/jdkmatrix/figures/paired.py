@@ -1,10 +1,10 @@
-"""The figures of two cells as they may stand over each other, block by block. Pure.
+"""The figures of two cells as they may stand in ratios, block by block. Pure.
 
-Forks of one block that were measured in turns are compared round by round: what drifts while they run, both meet within
+Forks of one block that were measured in turns are compared round by round: any drift while they run affects both within
 a second or two. A round that a gate took from one of them counts in neither, and the geometric mean over the others
-stands for the fork, so that the ratio of two forks is the geometric mean of the ratios of their rounds. Where a server
-answered nothing in a round, that has no ratio: to leave it out would leave out the server's worst second. Then both
-forks stand with their figures over all common rounds.
+represents the fork, so that the ratio of two forks is the geometric mean of the ratios of their rounds. A round in
+which a server answered nothing has no ratio, but to leave it out would leave out the server's worst second: both forks
+are then represented by their figures over all common rounds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NO_ROUNDS: tuple[Mapping[int, float], ...] = ({}, {})
 
 
 def paired_figures(metric: Metric, cell: CellRecord, base: CellRecord) -> tuple[dict[int, float], dict[int, float]]:
-    """The figures of `cell` and of `base` by number of block, of blocks in which both may stand in a ratio."""
+    """Return the figures of `cell` and of `base` by block number, for blocks in which both may stand in a ratio."""
     above: dict[int, float] = {}
     below: dict[int, float] = {}
     for fork, other in _pairs(cell, base):
@@ -40,15 +40,15 @@ def paired_figures(metric: Metric, cell: CellRecord, base: CellRecord) -> tuple[
 
 
 def least_error_of(metric: Metric, *arms: tuple[AnyLoad, Collection[float]]) -> float:
-    """The standard error that the log of their ratio, or of one arm's mean, has at least (stats/ratios.py). `arms`: the
-    load of each, and its figures."""
+    """Return the least standard error that the log of their ratio, or of one arm's mean, has (stats/ratios.py). `arms`:
+    the load of each, and its figures."""
     means = ((load, fmean(arm)) for load, arm in arms if arm)
     return least_error(*(metric.step(load, mean) / mean for load, mean in means if mean > 0))
 
 
 def logs_of_rounds(metric: Metric, cell: CellRecord, base: CellRecord) -> list[list[float]]:
-    """Of each block in which both are usable, the log ratios of the rounds that count in both; none where they took no
-    turns, or the figure is none of a window."""
+    """Return, for each block in which both are usable, the log ratios of the rounds that count in both; none if they
+    took no turns, or windows do not have the figure."""
     found = []
     for fork, other in _pairs(cell, base):
         one, two = _by_round(metric, fork), _by_round(metric, other)
@@ -62,7 +62,7 @@ def _valid_rounds(fork: Fork) -> frozenset[int]:
 
 
 def _pairs(cell: CellRecord, base: CellRecord) -> Iterator[tuple[Fork, Fork]]:
-    """The usable forks of every block that has both, under the load of one driver."""
+    """Yield the usable forks of every block that has both, under the load of the same driver."""
     others = {(fork.fork, fork.driver): fork for fork in base.forks if fork.usable}
     for fork in cell.forks:
         if fork.usable and (other := others.get((fork.fork, fork.driver))):
@@ -70,7 +70,7 @@ def _pairs(cell: CellRecord, base: CellRecord) -> Iterator[tuple[Fork, Fork]]:
 
 
 def _figure(metric: Metric, fork: Fork, cell: CellRecord, by_round: Mapping[int, float]) -> float | None:
-    """`by_round`: the figures of its rounds, where all of them have one; else empty."""
+    """Return the figure of a fork. `by_round`: those of its rounds if all of them have one; else empty."""
     figure = metric.of(fork, cell.load) if fork.usable else None
     if figure is None or not figure.compares:
         return None

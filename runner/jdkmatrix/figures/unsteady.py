@@ -1,4 +1,4 @@
-"""Why a server was not steady, in words: every stretch is named with what fell in it. Pure."""
+"""Say in words why a server was not steady: every stretch is named with what fell in it. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NAMES = {"cpu_us_per_request": "CPU per request", "p99_us": "p99"}
 
 
 def why_not_steady(warmup: Warmup, *, compiling: bool) -> str:
-    """Why the gate of the warm-up stayed shut until its cap, in a sentence."""
+    """Say in a sentence why the warm-up gate stayed shut until the cap."""
     found = [_words(series) for series in warmup.series if not series.warm]
     told = "; ".join([*found, *([COMPILING] if compiling else [])])
     return f"not steady after {warmup.duration_s:.0f} s of warm-up: {told}"
@@ -42,5 +42,5 @@ def _at_worst(series: SeriesSteadiness) -> str:
 
 
 def _share(change: float | None) -> str:
-    """A fall, as per cent."""
+    """Format a fall as per cent."""
     return "some" if change is None else f"{digits(-change * 100, 3 if abs(change) < 0.1 else 2)} %"

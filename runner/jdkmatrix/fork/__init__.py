@@ -1,1 +1,1 @@
-"""Measure a fork, whatever runs in it: CPUs, limits, kernel settings, the remote system, reasons."""
+"""Measure a fork, whatever runs in it: CPUs, limits, kernel settings, the remote system, failure reasons."""

@@ -1,5 +1,5 @@
-"""Set the CPUs on which the threads of a process may run: widen them for the JIT compiler, put them back, verify; and
-keep this tool off them."""
+"""Set CPU affinity: widen it for the JIT compiler's threads of a process, narrow it again, verify it; and keep this
+tool off the server's CPUs."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from jdkmatrix.reading import text_if_readable
 
 
 class AffinityError(MatrixError):
-    """A thread may run where it must not."""
+    """A thread may run on CPUs that it must not use."""
 
 
 def allow_jit(pid: int, cpus: Collection[int]) -> None:
-    """Let the compiler's threads, and those that they start, run on `cpus`."""
+    """Let the JIT compiler's threads, and those that they start, run on `cpus`."""
     for tid, name in _threads(pid):
         if name.startswith(JIT_THREADS) and _get(tid) != set(cpus):
             _set(tid, cpus)
 
 
 def confine(pid: int, cpus: Collection[int]) -> None:
-    """Put every thread of the process on `cpus`, and look.
+    """Put every thread of the process on `cpus`, and verify it.
 
     Raises:
         AffinityError: a thread is somewhere else nevertheless.
     """
-    # A thread that is being started inherits the mask of the one that starts it, so one pass can miss it.
+    # A new thread inherits the mask of the one that starts it, so a single pass can miss it.
     for _ in range(3):
         if not (left := astray(pid, cpus)):
             return
@@ -42,14 +42,14 @@ def confine(pid: int, cpus: Collection[int]) -> None:
 
 
 def astray(pid: int, cpus: Collection[int]) -> tuple[int, ...]:
-    """The ids of the threads that may run elsewhere."""
+    """Return the ids of the threads that may run elsewhere."""
     return tuple(tid for tid, _ in _threads(pid) if _get(tid) not in (None, set(cpus)))
 
 
 def cpus_beside(allowed: Collection[int], sets: CpuSets, cores: Iterable[Collection[int]]) -> frozenset[int]:
-    """The CPUs for this tool: on CPUs that nobody has and that share no core with the server's, else beside the driver,
-    else beside the remote system, on such cores if that can be, else beside the server. Never beside two of them, whose
-    CPUs could then be told of together only. `cores`: the CPUs of each."""
+    """Choose the CPUs for this tool: unassigned ones that share no core with the server's, else the driver's, else the
+    remote system's, both on such cores if possible, else those beside the server. Never those of two roles at once,
+    whose CPU use could then be reported only together. `cores`: the CPUs of each."""
     shared = {cpu for core in cores if set(core) & set(sets.sut) for cpu in core}
     rest = set(allowed) - set(sets.sut)
     places = [(rest - shared).difference(sets.all)]
@@ -59,10 +59,10 @@ def cpus_beside(allowed: Collection[int], sets: CpuSets, cores: Iterable[Collect
 
 @contextmanager
 def runner_beside(sets: CpuSets) -> Iterator[None]:
-    """Keep this tool off the CPUs of the server while it is measured: it reads clocks and asks for gauges while the
-    load runs; what it used there would be taken from the server, and more from one that has many threads to be read.
+    """Keep this tool off the server's CPUs while it is measured. It reads clocks and asks for gauges under load: what
+    that used would be taken from the server, and more from one with many threads to read.
 
-    All threads of this process are elsewhere until the end, and so are those that they start."""
+    All threads of this process, and those that they start, stay elsewhere until the end."""
     allowed = os.sched_getaffinity(0)
     _move(cpus_beside(allowed, sets, read_topology().cores))
     try:

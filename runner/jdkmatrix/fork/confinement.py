@@ -1,8 +1,8 @@
 """Keep the server and the driver on their CPUs for a whole run, by the kernel's cpusets or by affinity alone.
 
-An affinity is a wish that every thread may change for itself; nothing leaves the cpuset of a cgroup. Where cgroups can
-be used, both hold. The server's cgroup has the driver's CPUs too as long as the JIT compiler may run there; meanwhile
-the affinity keeps all other threads away from them, since a thread inherits it. When the server is warm, its cgroup
+An affinity is only a wish, which every thread may change for itself; nothing leaves the cpuset of a cgroup. Where
+cgroups can be used, both apply. While the JIT compiler may use the driver's CPUs, the server's cgroup includes them;
+all other threads are kept off them by their affinity, which a thread inherits. Once the server is warm, its cgroup
 shrinks to its own CPUs.
 """
 
@@ -28,8 +28,8 @@ _ROLES: tuple[Role, ...] = ("sut", "driver", "remote")
 
 @dataclass(frozen=True)
 class Confiner:
-    """How this run confines: by a cgroup for each role and by affinity inside it; or by affinity alone, where there are
-    no `groups`, and `why_not_cgroup` says in words why."""
+    """The means of confinement in this run: a cgroup for each role, with affinity inside it; or affinity alone, where
+    there are no `groups` and `why_not_cgroup` says in words why."""
 
     groups: Mapping[Role, CpuGroup] | None
     why_not_cgroup: str | None
@@ -40,7 +40,7 @@ class Confiner:
         return "cgroup cpuset" if self.groups else "sched_setaffinity"
 
     def group(self, role: Role, cpus: Collection[int]) -> Path | None:
-        """The folder of the cgroup to start a program of `role` in, from now on limited to `cpus`; None: no cgroup.
+        """Limit the cgroup of `role` to `cpus` from now on; return its folder, to start a program in; None: no cgroup.
 
         Raises:
             CgroupError: the kernel refuses.
@@ -51,7 +51,7 @@ class Confiner:
         return self.groups[role].folder
 
     def confine(self, pid: int, cpus: Collection[int]) -> None:
-        """Keep every thread of the server `pid` on `cpus` from now on, and look at each.
+        """Keep every thread of the server `pid` on `cpus` from now on, and verify each.
 
         Raises:
             CgroupError: the kernel refuses, or a thread is not in the server's cgroup.
@@ -65,8 +65,8 @@ class Confiner:
 
 @contextmanager
 def confinement(state: CgroupState | None, cpus: Collection[int], *, also: Collection[str] = ()) -> Iterator[Confiner]:
-    """Confine by cgroup where a trial shows that it is permitted, else by affinity. `cpus`: all that this process may
-    use. `also`: controllers that these cgroups get too where they can, for limits (`host.limits`).
+    """Confine by cgroup where a trial shows that this is permitted, else by affinity. `cpus`: all that this process may
+    use. `also`: further controllers for these cgroups where possible, for limits (`host.limits`).
 
     No cgroup is left behind.
     """
@@ -85,7 +85,7 @@ def confinement(state: CgroupState | None, cpus: Collection[int], *, also: Colle
 def _tried_groups(
     state: CgroupState | None, cpus: Collection[int], also: Collection[str]
 ) -> Iterator[dict[Role, CpuGroup]]:
-    """Whether a process may be started in a cgroup shows only when one is."""
+    """Make the cgroups and start a process in each: nothing else shows whether that is permitted."""
     with cpu_groups(state, {role: tuple(cpus) for role in _ROLES}, also=also) as groups:
         for group in groups.values():
             process = launch.spawn(["true"], cpus=group.cpus, cgroups=[group.folder], stderr=subprocess.PIPE)

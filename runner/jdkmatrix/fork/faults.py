@@ -1,8 +1,8 @@
-"""How a fork can end badly, and whether that was a fault of the host or of the measurement, or what the server did.
+"""The ways in which a fork can end badly: by a fault of the host or of the measurement, or by what the server did.
 
-Only faults are measured again. What the server did is a result, good or bad: to repeat it would keep forks that went
-well and lose those that did not. So the choice is made by statuses and codes of reasons, which are all that `faults` is
-given, and never by a figure; and an end that is not known is not repeated.
+Only faults are measured again. What the server did is a result, good or bad: repeating it would keep the forks that
+went well and lose those that did not. So the decision rests on statuses and reason codes, which are all that `faults`
+is given, and never on a figure; a fork with an unknown ending is not repeated.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class ProgramError(MatrixError):
     """The program of an experiment ended without a result."""
 
 
-# The first that fits counts.
+# The first match counts.
 _ENDS: tuple[tuple[type[MatrixError], str, Kind], ...] = (
     (OutOfMemoryError, "out-of-memory", "outcome"),
     (HungError, "server-hangs", "outcome"),
     (PortTakenError, "port-taken", "fault"),
     (ServerError, "server", "outcome"),
     (SutGoneError, "server", "outcome"),
-    (HttpError, "server", "outcome"),  # it answers our own questions badly, or has requests that never end
+    (HttpError, "server", "outcome"),  # it answers our own requests badly, or has requests that never end
     (ProgramError, "program", "outcome"),
     (DiskFullError, "disk-full", "fault"),
     (FloodError, "flood", "outcome"),
@@ -61,32 +61,31 @@ _ENDS: tuple[tuple[type[MatrixError], str, Kind], ...] = (
     (KilledError, KILLED, "fault"),
 )
 INTERNAL_ERROR = "internal-error"
-_ANY_OTHER = "measurement"  # what this tool could not do on this host, and says in words
+_ANY_OTHER = "measurement"  # something that this tool could not do on this host, as the message says
 
 KINDS: dict[str, Kind] = {
     **{code: kind for _, code, kind in _ENDS},
     INTERNAL_ERROR: "fault",
     _ANY_OTHER: "fault",
-    # The work of a request was not what it should be: the clock of the host, or another compilation of it.
+    # The work of a request was not as it should be: because of the host's clock, or of another compilation.
     BURN_OFF: "fault",
-    # Boxes are there to be run into.
+    # Limits are set to be run into.
     **dict.fromkeys(LIMIT_CODES, "outcome"),
-    # What the server owed under the load: a shortfall of a window (Window.shortfalls), and no fault wherever it stands.
+    # What the server owed under load: a shortfall of a window (Window.shortfalls), never a fault, wherever it appears.
     **dict.fromkeys(("no-answers", "rate-missed", "errors"), "outcome"),
 }
 
 
 def code_of(error: MatrixError) -> str:
-    """How a reason calls it."""
+    """Return the code that a reason gives this error."""
     return next((code for kind, code, _ in _ENDS if isinstance(error, kind)), _ANY_OTHER)
 
 
 def faults(status: Status, ends: Iterable[str], gates: Iterable[str]) -> tuple[str, ...]:
-    """The codes of the faults that have spoilt a fork, so that it says nothing of the server; empty: it stands. Pure.
+    """Return the codes of the faults that spoilt a fork, which then says nothing of the server; empty: it stands. Pure.
 
-    `ends`: codes of the reasons of the fork itself; `gates`: codes of the reasons why windows are invalid. A gate that
-    was not passed is a fault by what it is (Window.reasons), an end only where `KINDS` says so; `KILLED` always
-    is one.
+    `ends`: reason codes of the fork itself; `gates`: reason codes of invalid windows. A failed gate is a fault by
+    definition (Window.reasons), an ending only where `KINDS` says so; `KILLED` always is one.
     """
     if status is Status.FAILED:
         codes = list(dict.fromkeys(ends))
@@ -99,6 +98,6 @@ def faults(status: Status, ends: Iterable[str], gates: Iterable[str]) -> tuple[s
 
 
 def faults_of(fork: Fork) -> tuple[str, ...]:
-    """The codes of the faults of the host that spoilt this fork."""
+    """Return the codes of the faults of the host that spoilt this fork."""
     codes, gates = ([reason.code for reason in reasons] for reasons in (fork.reasons, fork.window_reasons))
     return faults(fork.status, codes, gates)

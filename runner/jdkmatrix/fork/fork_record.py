@@ -1,4 +1,4 @@
-"""From the setup of a cell to the record of a fork: the values and interfaces that every kind of measurement shares."""
+"""The values and interfaces that every kind of measurement shares, from the setup of a cell to the record of a fork."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from jdkmatrix.records.run import Calibration, HostFacts
 
 
 def now_utc() -> str:
-    """The time of day as records keep it."""
+    """Return the current time as records keep it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 class Listener(Protocol):
-    """Hears how a fork goes on; a progress bar, a log, or nobody."""
+    """A receiver of a fork's progress: a progress bar, a log, or nobody."""
 
     def step(self, text: str) -> None: ...
 
@@ -55,7 +55,7 @@ class DatabaseParts:
 
 
 class Round(NamedTuple):
-    """A window of `duration_s`, behind `lead_s` of the same load that nobody looks at. `number`: 1.. `of` how many; 0:
+    """A window of `duration_s`, after `lead_s` of the same load that is not measured. `number`: 1.. `of` how many; 0:
     it belongs to none."""
 
     number: int
@@ -68,35 +68,35 @@ class Measurement(Protocol):
     """The measurement inside one fork; its findings survive whatever ends the fork."""
 
     def opened(self, remote: RemoteProcess | None, database: DatabaseProcess | None) -> AbstractContextManager[object]:
-        """Run its process, started and warm on enter; what is to be checked at the end is checked on exit, unless
-        something has ended it before.
+        """Run its process, started and warm on enter; the final checks run on exit, unless something has ended it
+        before.
 
         Raises:
             MatrixError: it did not go through to its end.
         """
 
     def rewarm(self, duration_s: float) -> None:
-        """Load for so long, to be thrown away. Raises: MatrixError: it cannot go on."""
+        """Load it for `duration_s` and discard the results. Raises: MatrixError: it cannot go on."""
 
     def measure(self, turn: Round | None) -> None:
-        """A window, as this turn has it; None: all its own windows, one after another. Raises as `rewarm`."""
+        """Measure the window of this turn; None: all its own windows, one after another. Raises as `rewarm`."""
 
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
-        """Whether the figures may be used, and why not; asked of a fork that went through to its end."""
+        """Return whether the figures may be used, and why not; called for a fork that ran to its end."""
 
     def record(self) -> Mapping[str, Any]:
-        """Fields of Fork, beside those of its envelope."""
+        """Return the fields of Fork beside those of its envelope."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellSetup(ABC):
-    """Everything that the forks of one cell are started and measured with, resolved.
+    """Everything that is needed to start and measure the forks of one cell, resolved.
 
-    `workload`: its table of matrix.toml; `calibration`: None where nothing burns; `burn_rounds`: the work of a request
-    or task, 0 for none; `kernel`: files and the text that they hold while a fork runs; `heap_bytes`: the largest size
+    `workload`: its table in matrix.toml; `calibration`: None where nothing burns; `burn_rounds`: the work of a request
+    or task, 0 for none; `kernel`: files and the text that they hold while a fork runs; `heap_bytes`: the maximum size
     of the heap, 0 where it is not known; `why_no_turns`: why its forks cannot take turns with others; `unpinned_jdks`:
-    folders of JDKs that others may change, its driver’s too, with the sha256 of their files; `inputs`: everything else
-    that decides the result, as JSON.
+    folders of JDKs that others may change, including its driver’s, with the sha256 of their files; `inputs`: everything
+    else that decides the result, as JSON.
     """
 
     matrix: Matrix
@@ -124,12 +124,12 @@ class CellSetup(ABC):
 
     @abstractmethod
     def begin(self, fork: ForkDraft, listener: Listener) -> Measurement:
-        """Starts nothing yet."""
+        """Create the measurement of a fork, without starting anything yet."""
 
 
 @dataclass
 class ForkDraft:
-    """A fork from its start to its record. `scratch` is its own and gone afterwards; `log_dir` exists and stays,
+    """A fork from its start to its record. `scratch` is its own and deleted afterwards; `log_dir` exists and stays,
     `log_prefix` leads there from the cell file."""
 
     cell: CellSetup
@@ -154,7 +154,7 @@ class ForkDraft:
 
 
 def fork_record_of(draft: ForkDraft, measurement: Measurement) -> Fork:
-    """The record of a fork that has ended, however that came."""
+    """Build the record of a fork that has ended, however it ended."""
     status, reasons = (Status.FAILED, ()) if draft.failed else measurement.judged()
     hits = [Reason(code=hit.code, message=hit.message, figures=hit.figures) for hit in draft.outcomes]
     cpu_sets, confiner = draft.cell.cpu_sets, draft.cell.confiner
@@ -191,7 +191,7 @@ _UNLISTED = ("warmup-", "rewarm", "lead")
 
 
 def _logs(log_dir: Path, prefix: str) -> dict[str, str]:
-    """The log files to list, by name; `prefix` leads to `log_dir` from the cell file. The driver's logs of the warm-up
+    """Return the log files to list, by name; `prefix` leads to `log_dir` from the cell file. The driver's warm-up logs
     stay on disk, unlisted: there are dozens."""
     files = sorted(path for path in log_dir.rglob("*") if path.is_file())
     names = [str(path.relative_to(log_dir)) for path in files if not path.name.startswith(_UNLISTED)]

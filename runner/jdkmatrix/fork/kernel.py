@@ -1,8 +1,8 @@
-"""Settings of the kernel that one arm of a comparison has while its forks run, put back after each.
+"""Kernel settings that one arm of a comparison has while its forks run, put back after each.
 
-They hold for the whole host: server, driver and remote system alike. What was found is kept on disk before the first
-write, as `doctor --tune` does it, so that a run that was killed leaves a record; the next run, or `doctor --restore`,
-puts it back.
+They apply to the whole host: server, driver and remote system alike. The values found are saved to disk before the
+first write, as `doctor --tune` does, so that a killed run leaves a record; the next run, or `doctor --restore`, puts
+them back.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from jdkmatrix.errors import MatrixError, refused
 
 
 class KernelError(MatrixError):
-    """A setting could not be made, or not be put back."""
+    """A setting could not be made or put back."""
 
 
 def cannot_set(host: Host, files: Mapping[str, str]) -> str | None:
-    """Why these files cannot be written here; None where they can."""
+    """Say why these files cannot be written here; None where they can."""
     if missing := [file for file in files if host.text(file) is None]:
         return f"this host does not show {', '.join(missing)}"
     if files and os.geteuid() != 0:
@@ -35,7 +35,7 @@ def cannot_set(host: Host, files: Mapping[str, str]) -> str | None:
 
 @contextmanager
 def kernel_settings(host: Host, files: Mapping[str, str], state: Path = ARM_FILE) -> Iterator[None]:
-    """Hold `files` at these values; what an earlier run left behind is put back first.
+    """Hold `files` at these values, after putting back what an earlier run left behind.
 
     Raises:
         KernelError: a value was refused; or one could not be put back, and the record of it stays.
@@ -54,7 +54,7 @@ def kernel_settings(host: Host, files: Mapping[str, str], state: Path = ARM_FILE
 
 
 def put_back_leftovers(host: Host, state: Path = ARM_FILE) -> None:
-    """What a run that was killed has left set. Raises: KernelError: not all of it can be put back, or by root alone."""
+    """Put back what a killed run left set. Raises: KernelError: not all of it can be put back, or by root alone."""
     if os.geteuid() == 0:
         _put_back(host, state, "settings of an earlier run")
         return

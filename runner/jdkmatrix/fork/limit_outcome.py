@@ -1,4 +1,4 @@
-"""Which limits a server ran into: from what the kernel counted, what the watch saw, and what the JVM wrote. Pure."""
+"""Find the limits that a server ran into, from what the kernel counted, the watch saw and the JVM wrote. Pure."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _DECORATION = re.compile(r"(\[[^\]\s]+\]\s?)+")  # of the JVM's own log: "[88.40
 
 @dataclass
 class _Written:
-    """How many lines say so, and the first."""
+    """The number of lines that say so, and the first of them."""
 
     first: str
     kind: str | None
@@ -54,9 +54,9 @@ class _Written:
 def outcomes(
     *, who: str, limits: Limits, counters: LimitCounters, seen: Mapping[LimitName, Sighting], log_lines: Iterable[str]
 ) -> tuple[LimitHit, ...]:
-    """One for each limit that was hit, whoever told; none where nothing says so. `who` was limited, in words; `limits`:
-    as they held. Of threads and memory there may be others, by the host's or a container's hand: where neither kernel
-    nor watch counted one against ours, it is not said to be ours."""
+    """Return one outcome for each limit that any source says was hit. `who`: what was limited, in words; `limits`:
+    those in force. The host or a container may also limit threads and memory: where neither the kernel nor the watch
+    counted a hit against ours, the limit is not said to be ours."""
     written = _read(log_lines)
     found = [
         _outcome(who, "threads-limit", limits.threads_max, counters.threads_refused, seen.get("threads"), written),

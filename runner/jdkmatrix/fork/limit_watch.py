@@ -1,4 +1,4 @@
-"""Watch a server and its limits: when they are first hit, and end it where nothing else would stop it."""
+"""Watch a server and its limits: note when each is first hit, and end the server where nothing else would stop it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _LOOK_AT_MOST_S = 1.0
 
 @dataclass(frozen=True)
 class Sighting:
-    """`value`: threads or bytes, where the watch itself saw too many of them and ended the server; None: the kernel has
-    counted that it held something back."""
+    """The first hit of a limit. `value`: threads or bytes, where the watch itself saw too many of them and ended the
+    server; None: the kernel counted that it held something back."""
 
     t_s: float
     value: int | None
@@ -31,9 +31,9 @@ class Sighting:
 
 @dataclass(eq=False)
 class LimitWatch(Pace):
-    """Between enter and exit, looks four times a second; `seen` has the first sighting of each limit.
+    """A watch that looks four times a second between enter and exit; `seen` has the first sighting of each limit.
 
-    Calls `end` when a limit that is its own to enforce is exceeded, and looks no more then. Exit before the cgroups are
+    Calls `end` when a limit that it enforces itself is exceeded, and then looks no more. Exit before the cgroups are
     removed: it takes a last look at the counters."""
 
     pid: int
@@ -67,19 +67,19 @@ class LimitWatch(Pace):
 
 
 def held_back(counters: LimitCounters) -> tuple[LimitName, ...]:
-    """The limits that were hit. Memory that was held back is none: the kernel took it back from files."""
+    """Return the limits that were hit. Memory that was held back is not one: the kernel took it back from files."""
     counted: dict[LimitName, int | None] = {"threads": counters.threads_refused, "memory": counters.oom_kills}
     return tuple(limit for limit, count in counted.items() if count)
 
 
 def exceeded(usage: Mapping[LimitName, int], limits: Limits) -> dict[LimitName, int]:
-    """Those of these figures that exceed a limit."""
+    """Return those of these figures that exceed a limit."""
     most = {"threads": limits.threads_max, "memory": limits.memory_bytes_max}
     return {limit: value for limit, value in usage.items() if (maximum := most[limit]) is not None and value > maximum}
 
 
 def read_usage(pid: int) -> dict[LimitName, int]:
-    """Threads and resident bytes, from /proc/PID/status (proc_pid_status(5)).
+    """Read the number of threads and the resident bytes from /proc/PID/status (proc_pid_status(5)).
 
     Raises:
         SutGoneError: no such process, or it is ending.

@@ -1,4 +1,4 @@
-"""Measure forks, whatever they measure: by themselves or in turns, with a record of whatever happens."""
+"""Measure forks of any kind, by themselves or in turns, and record whatever happens."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.records.forks import Fork
 
-_PORTS = 65_535  # no more connections than that lead to one address
+_PORTS = 65_535  # the most connections that can lead to one address
 
 
 class RunningFork:
-    """Started and warmed on enter; then it is measured by itself (`measure`), or takes turns (`rewarm`, `window`).
+    """A fork, started and warmed on enter; then measured by itself (`measure`), or in turns (`rewarm`, `window`).
 
-    What goes wrong with what is measured raises nothing: it ends the fork, with its processes, and is its result, with
-    all that was seen, the reason and the logs. Ctrl-C passes through, with all processes ended.
+    A failure of what is measured raises nothing: it ends the fork with its processes and becomes its result, with all
+    that was seen, the reason and the logs. Ctrl-C passes through, with all processes ended.
     """
 
     def __init__(self, draft: ForkDraft, listener: Listener) -> None:
@@ -42,28 +42,28 @@ class RunningFork:
         return self
 
     def __exit__(self, *stopped: object) -> None:
-        """End what is still open, without a record: what stopped it is no fault of this fork."""
-        with suppress(Exception):  # it would take the place of what stopped it
+        """End what is still open, without a record: what stopped it is not this fork's fault."""
+        with suppress(Exception):  # it would replace what stopped it
             self._processes.__exit__(GeneratorExit, GeneratorExit(), None)
 
     def measure(self) -> None:
-        """All its own windows, one after another."""
+        """Measure all its own windows, one after another."""
         self._go_on(lambda: self._measurement.measure(None))
 
     def rewarm(self, duration_s: float) -> None:
-        """Load for so long, to be thrown away: others were started since it was warm."""
+        """Load it for `duration_s` and discard the results: others were started since it was warm."""
         self._go_on(lambda: self._measurement.rewarm(duration_s))
 
     def window(self, turn: Round) -> None:
         self._go_on(lambda: self._measurement.measure(turn))
 
     def close(self) -> Fork:
-        """Check what is to be checked at its end, and end its processes."""
+        """Run the final checks, end its processes and return its record."""
         self._go_on(self._processes.close)
         return self._fork or fork_record_of(self._draft, self._measurement)
 
     def _go_on(self, act: Callable[[], None]) -> None:
-        """`act`, unless the fork has ended; what goes wrong in it ends the fork."""
+        """Call `act`, unless the fork has ended; an error in it ends the fork."""
         if self._fork:
             return
         try:
@@ -105,14 +105,14 @@ class RunningFork:
         processes.enter_context(self._measurement.opened(remote, database))
 
     def _beside(self) -> dict[str, Any]:
-        """Where a remote system runs, or the database that takes its place."""
+        """Return where a remote system runs, or the database that takes its place."""
         cell, cpus = self._draft.cell, self._draft.cell.cpu_sets.remote
         place = {"cpus": cpus, "cgroup": cell.confiner.group("remote", cpus)}
         return {**place, "log_dir": self._draft.log_dir, "slice_us": cell.matrix.remote.slice_us}
 
 
 def _at_once(load: AnyLoad) -> int:
-    """Requests that may wait for a remote system at the same time."""
+    """Return how many requests may wait for a remote system at the same time."""
     match load:
         case CellLoad():
             return load.connections
@@ -122,16 +122,16 @@ def _at_once(load: AnyLoad) -> int:
 
 
 def _raise_what_stopped_the_run(error: BaseException) -> None:
-    """Raise what stopped the run, such as Ctrl-C, where the error took its place because something could not be ended
-    in order then."""
+    """Raise what stopped the run, such as Ctrl-C, where the error replaced it because something could not then be ended
+    in order."""
     for behind in _behind(error):
         if not isinstance(behind, Exception | GeneratorExit):
             raise behind
 
 
 def _outcome_behind(error: Exception) -> MatrixError | None:
-    """What the server did, where the error is that something could not be put back or removed after it: that alone
-    would be a fault, and have an outcome measured again."""
+    """Return what the server did, where the error is that something could not be put back or removed afterwards: that
+    alone would be a fault, and an outcome would be measured again."""
     if isinstance(error, MatrixError) and not isinstance(error, CgroupError | KernelError):
         return None
     errors = (behind for behind in _behind(error) if isinstance(behind, MatrixError))
@@ -139,15 +139,14 @@ def _outcome_behind(error: Exception) -> MatrixError | None:
 
 
 def _behind(error: BaseException) -> Iterator[BaseException]:
-    """What was being handled when it came, and what when that came."""
+    """Yield the exception that was being handled when `error` was raised, the one behind that, and so on."""
     while error.__context__:
         error = error.__context__
         yield error
 
 
 def measure_fork(draft: ForkDraft, listener: Listener, when_measured: Callable[[], object] = lambda: None) -> Fork:
-    """Measure one fork by itself, from its start to its end. `when_measured` is called when nothing but its end is
-    left."""
+    """Measure one fork by itself, from start to end. `when_measured` is called when only its end is left."""
     with RunningFork(draft, listener) as fork:
         fork.measure()
         when_measured()
@@ -164,13 +163,13 @@ def in_turns(
     when_warm: Sequence[Round] = (),
     when_measured: Callable[[], object] = lambda: None,
 ) -> tuple[Fork, ...]:
-    """The records of forks that start and warm one after another, and then take a short window each, round after round:
-    what drifts on a host, those of a round meet within a second or two of each other. A fork that has ended leaves the
-    others to go on.
+    """Return the records of forks that start and warm one after another, and then take a short window each, round after
+    round: drift of the host meets the forks of a round within a second or two of each other. When a fork has ended, the
+    others go on.
 
-    `starting` is asked for each when the one before is warm; `orders`: of every round, which fork comes when, by their
-    numbers from 0 on; `when_warm`: what each takes by itself before the next one starts; `when_measured` is called when
-    nothing but their end is left. Whatever stops it, no fork is left open.
+    `starting` is asked for each fork when the one before is warm; `orders`: for every round, the order of the forks, by
+    their numbers from 0 on; `when_warm`: the windows that each takes by itself before the next one starts;
+    `when_measured` is called when only their end is left. Whatever stops it, no fork is left open.
     """
     forks: list[RunningFork] = []
     with ExitStack() as opened:

@@ -1,4 +1,4 @@
-"""A fork as a plan has it."""
+"""A fork as it is planned."""
 
 from __future__ import annotations
 

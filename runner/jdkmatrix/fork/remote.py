@@ -1,7 +1,7 @@
 """The remote system that an application calls: a JVM of its own, beside the server and on its own CPUs.
 
-It prints one JSON line when it is ready, tells its figures at /stats, and ends with its input (workloads/remote: Main,
-Stats). Every wait here has an upper bound and ends in RemoteError.
+It prints one JSON line when it is ready, reports its figures at /stats, and ends when its input does (workloads/remote:
+Main, Stats). Every wait here has an upper bound and ends in RemoteError.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _GRACE_S = 2.0
 
 
 class RemoteError(MatrixError):
-    """The remote system did not start, died, or said what is not of this version."""
+    """The remote system did not start, died, or sent something that is not of this version."""
 
 
 class _Ready(Ready):
@@ -41,12 +41,12 @@ class _Ready(Ready):
 
 @dataclass(eq=False)
 class RemoteProcess:
-    """Starts on enter, with one event loop per CPU, and is ended on exit whatever happened in between.
+    """A remote system, started on enter with one event loop per CPU, and ended on exit whatever happened in between.
 
-    `java` is an executable of JDK 21 or newer, `cgroup` the folder of the cgroup that it starts in (None: the
-    runner's own), `slice_us` the time slice that its threads ask for, `connections` how many it must have memory for.
-    `log_dir` exists and gets what the JVM has to say. Enter it in a thread that lives as long as the process should:
-    see `launch`.
+    `java` is an executable of JDK 21 or newer, `cgroup` the folder of the cgroup that it starts in (None: the runner's
+    own), `slice_us` the time slice that its threads request, `connections` how many it must have memory for. `log_dir`
+    must exist and receives the JVM's messages. Enter it in a thread that lives as long as the process should: see
+    `launch`.
     """
 
     jar: Path
@@ -95,11 +95,11 @@ class RemoteProcess:
 
     @property
     def url(self) -> str:
-        """The address that answers, without a query; known once it is ready."""
+        """The URL that answers, without a query; known once it is ready."""
         return f"{self._base_url}/answer"
 
     def wait_ready(self) -> None:
-        """Wait until it takes requests; returns at once when it did before.
+        """Wait until it accepts requests; return at once if it did before.
 
         Raises:
             RemoteError: it ended, or did not get ready in time.
@@ -121,7 +121,7 @@ class RemoteProcess:
             raise RemoteError(f"the remote system printed what is no event of this version: {line[:200]!r}") from error
 
     def delay_at_most(self, delay_us: int | None) -> None:
-        """Hold no answer back for longer from now on; None: as long as it is asked for.
+        """Delay no answer for longer than `delay_us` from now on; None: as long as each request asks.
 
         Raises:
             RemoteError: it has ended, or refuses.
@@ -133,7 +133,7 @@ class RemoteProcess:
             raise RemoteError(f"the remote system refuses delays of at most {delay_us} µs: status {status}")
 
     def stats(self, *, reset: bool = False) -> RemoteStats:
-        """The figures of this period; `reset` ends it, and begins the next one at the same moment.
+        """Return the figures of this period; `reset` ends it, and begins the next one at the same moment.
 
         Raises:
             RemoteError: it has ended, or gave no answer in time.
@@ -163,7 +163,7 @@ class RemoteProcess:
 
 
 def parse_stats(answer: Mapping[str, Any]) -> RemoteStats:
-    """Parse the answer of /stats and sum up its histograms as those of the driver. Pure.
+    """Parse the answer of /stats and summarise its histograms like those of the driver. Pure.
 
     Raises:
         RemoteError: it is not of this version.

@@ -1,4 +1,4 @@
-"""The box that a fork's process runs in: its limits, who sees to them, and which were hit."""
+"""The box that a fork's process runs in: its limits, what enforces them, and which were hit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jdkmatrix.records.limits import LimitHit
 
 @dataclass
 class ResourceLimits:
-    """`cpu_group`: the cgroup of the CPUs that the process may use; None where affinity holds it there."""
+    """The box of one process. `cpu_group`: the cgroup that keeps it on its CPUs; None where affinity does."""
 
     plan: LimitPlan
     groups: LimitGroups
@@ -30,25 +30,25 @@ class ResourceLimits:
         return [*([self.cpu_group] if self.cpu_group else []), *self.groups.folders]
 
     def quota(self) -> QuotaCounters | None:
-        """None where there is none of CPU time."""
+        """Return the counters of the quota of CPU time; None where there is no quota."""
         return self.groups.quota() if self.plan.limits.cpu_quota_cpus is not None else None
 
     @property
     def ended_it(self) -> bool:
-        """Was the process killed for what it took, by the kernel or by the watch?"""
+        """True if the kernel or the watch killed the process for what it took."""
         if self._watch is None:
             return False
         return bool(self._watch.counters.oom_kills) or any(one.value is not None for one in self._watch.seen.values())
 
     def watch(self, pid: int, end: Callable[[], None], *, started_ns: int) -> AbstractContextManager[LimitWatch | None]:
-        """Watch the process while the context is entered, if it has limits; `end` stops it."""
+        """Watch the process, if it has limits, while the context is entered; `end` stops the process."""
         if not self.plan.enforced:
             return nullcontext()
         self._watch = LimitWatch(pid, self.plan, self.groups.counters, end, started_ns=started_ns)
         return self._watch
 
     def outcomes(self, who: str, log_lines: Iterable[str]) -> tuple[LimitHit, ...]:
-        """The limits that `who` ran into, in words; none where there are none, or nothing was watched."""
+        """Return the limits that `who`, in words, ran into; empty where there are none, or nothing was watched."""
         if self._watch is None:
             return ()
         held = self.plan.limits.model_copy(update={"open_files_max": self.plan.open_files_max})

@@ -1,7 +1,7 @@
-"""Pin by the kernel's cpuset controller: a cgroup for the server, one for the driver, one for the remote system.
+"""Pin with the kernel's cpuset controller: a cgroup for the server, one for the driver, one for the remote system.
 
-Stronger than an affinity, which any thread may change for itself. Cgroups of version 2 only. A thread's affinity still
-counts inside its cpuset; where the two have nothing in common, the kernel takes the cpuset.
+This is stronger than an affinity, which any thread may change for itself. Cgroups of version 2 only. A thread's
+affinity still applies inside its cpuset; where the two have nothing in common, the kernel uses the cpuset.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class CpuGroup:
         return parse_cpu_list(folders.read(self.folder / "cpuset.cpus.effective"))
 
     def outside(self, pid: int, proc: Path = Path("/proc")) -> tuple[int, ...]:
-        """The threads of the process that are not in it: somebody has moved them (proc_pid_cgroup(5))."""
+        """Return the threads of the process that are not in it: somebody has moved them (proc_pid_cgroup(5))."""
         texts = {int(task.name): folders.read(task / "cgroup") for task in (proc / str(pid) / "task").glob("*")}
         # Empty: it ended while we looked.
         return tuple(sorted(tid for tid, text in texts.items() if text and not self._is_place(text)))
 
     def _is_place(self, text: str) -> bool:
-        """By the name alone, which no other cgroup has: where the hierarchy is mounted does not matter."""
+        """Compare by name alone, which no other cgroup has: where the hierarchy is mounted does not matter."""
         return any(line.startswith("0::") and line.endswith(f"/{self.folder.name}") for line in text.splitlines())
 
     def limit_to(self, cpus: Sequence[int]) -> None:
-        """Give it these CPUs from now on; threads elsewhere are moved at once.
+        """Give it these CPUs from now on; threads on others are moved at once.
 
         Raises:
             CgroupError: the kernel refuses, or grants others.
@@ -59,8 +59,8 @@ class CpuGroup:
 def cpu_groups(
     state: CgroupState | None, cpus: Mapping[Role, Sequence[int]], *, also: Collection[str] = ()
 ) -> Iterator[dict[Role, CpuGroup]]:
-    """Make a cgroup per role below `state.parent`; leave nothing behind. `also`: other controllers that these cgroups
-    get where nothing speaks against it, for limits.
+    """Make a cgroup per role below `state.parent`; leave nothing behind. `also`: further controllers for these cgroups
+    where nothing prevents it, for limits.
 
     Raises:
         CgroupError: it cannot be done; then nothing is changed.

@@ -1,5 +1,5 @@
-"""Cgroups of our own, in a hierarchy of either version: made with a name that says whose they are, and removed again,
-also those of a runner that was killed."""
+"""Make and remove cgroups of our own, in a hierarchy of either version: their names say whose they are, and those of a
+killed runner are removed too."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CgroupError(MatrixError):
 
 def make(parent: Path, role: str, handed_down: frozenset[str] = frozenset()) -> Path:
     """Make a cgroup below `parent`. Its name tells which controllers its owner handed down for it in `parent`: another
-    runner may have to tidy.
+    runner may have to clean up.
 
     Raises:
         CgroupError: the kernel refuses.
@@ -36,8 +36,8 @@ def make(parent: Path, role: str, handed_down: frozenset[str] = frozenset()) -> 
 
 
 def remove(folder: Path, home: Path) -> None:
-    """Remove a cgroup; processes that are still in it go to `home`. What cannot be moved shows in the cgroup that
-    stays."""
+    """Remove a cgroup; move processes that are still in it to `home`. If one cannot be moved, the cgroup stays and
+    shows it."""
     deadline = time.monotonic() + _EMPTY_TIMEOUT_S
     while not _try_rmdir(folder) and time.monotonic() < deadline:
         for pid in members(folder):
@@ -47,8 +47,8 @@ def remove(folder: Path, home: Path) -> None:
 
 
 def remove_leftovers(parent: Path, proc: Path = _PROC) -> dict[Path, frozenset[str]]:
-    """Remove the cgroups of runners that are gone; one that still has processes stays. Returns them, with the
-    controllers that were handed down for each."""
+    """Remove the cgroups of runners that are gone; one that still has processes stays. Return the removed ones, with
+    the controllers that were handed down for each."""
     removed: dict[Path, frozenset[str]] = {}
     for folder in sorted(parent.glob("jdk-matrix-*")):
         name = _NAME.fullmatch(folder.name)
@@ -58,12 +58,12 @@ def remove_leftovers(parent: Path, proc: Path = _PROC) -> dict[Path, frozenset[s
 
 
 def is_ours(folder: Path) -> bool:
-    """Whether a runner made it, this one or another."""
+    """Return whether a runner made it, this one or another."""
     return _NAME.fullmatch(folder.name) is not None
 
 
 def members(folder: Path) -> tuple[int, ...]:
-    """The processes in it. A threaded cgroup does not show them, only its threads."""
+    """Return the processes in it. A threaded cgroup does not show them, only its threads."""
     try:
         text = (folder / "cgroup.procs").read_text()
     except OSError as error:
@@ -75,7 +75,7 @@ def members(folder: Path) -> tuple[int, ...]:
 
 
 def add(folder: Path, pid: int) -> None:
-    """Move the process, with all its threads; what it starts from then on is in there too.
+    """Move the process there, with all its threads; what it starts from then on is in there too.
 
     Raises:
         CgroupError: there is no such process, or the kernel refuses.
@@ -84,7 +84,7 @@ def add(folder: Path, pid: int) -> None:
 
 
 def read(path: Path) -> str:
-    """The text without white space around it; empty where there is no such file."""
+    """Return the text without surrounding white space; empty where there is no such file."""
     return text_if_readable(path) or ""
 
 
@@ -124,9 +124,9 @@ def _try_rmdir(folder: Path) -> bool:
 
 
 def _started(proc: Path, pid: int) -> str | None:
-    """When the process started, in clock ticks since boot (proc_pid_stat(5), field 22); None when there is none.
+    """Return when the process started, in clock ticks since boot (proc_pid_stat(5), field 22); None when there is none.
 
-    With the pid it names a process for good: a pid alone is used again."""
+    Together with the pid it identifies a process for good: a pid alone is reused."""
     text = read(proc / str(pid) / "stat")
     return text.rpartition(")")[2].split()[19] if text else None
 

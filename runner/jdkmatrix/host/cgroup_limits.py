@@ -1,7 +1,7 @@
-"""Limits by the cgroups of this process: a set of CPUs, a quota of CPU time, memory. Versions 1 and 2.
+"""Limits set by the cgroups of this process: a set of CPUs, a quota of CPU time, memory. Versions 1 and 2.
 
-Not handled: a cgroup that is mounted nowhere where this process can see it; then there is nothing to read, and its
-quota shows only in the throttling counters.
+Not handled: a cgroup that is not mounted anywhere visible to this process; then there is nothing to read, and its quota
+shows only in the throttling counters.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class CgroupLimits:
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """One mounted cgroup hierarchy. `controllers` is empty for version 2; `folder` is where this process is in it."""
+    """One mounted cgroup hierarchy. `controllers` is empty for version 2; `folder` is this process's cgroup in it."""
 
     version: int
     mount: Path
@@ -36,12 +36,12 @@ class Hierarchy:
 
     @property
     def upwards(self) -> tuple[Path, ...]:
-        """This process's cgroup and those that it is in, as far as they are mounted."""
+        """The cgroup of this process and its ancestors, as far as they are mounted."""
         return tuple(path for path in (self.folder, *self.folder.parents) if path.is_relative_to(self.mount))
 
 
 def read_hierarchies(proc: Path) -> tuple[Hierarchy, ...]:
-    """The hierarchies that are mounted and that this process has a place in (proc_pid_cgroup(5), mountinfo(5))."""
+    """Read the mounted hierarchies in which this process has a place (proc_pid_cgroup(5), mountinfo(5))."""
     places = dict(_places(text_if_readable(proc / "self/cgroup") or ""))
     found: dict[frozenset[str], Hierarchy] = {}
     for line in (text_if_readable(proc / "self/mountinfo") or "").splitlines():
@@ -61,11 +61,11 @@ def read_hierarchies(proc: Path) -> tuple[Hierarchy, ...]:
 
 
 def read_limits(hierarchies: Sequence[Hierarchy]) -> CgroupLimits:
-    """The narrowest limits on the way up from this process's cgroups."""
+    """Read the narrowest limits of this process's cgroups and their ancestors."""
     cpusets: list[frozenset[int]] = []
     for hierarchy in hierarchies:
         names = ("cpuset.cpus.effective",) if hierarchy.version == 2 else ("cpuset.effective_cpus", "cpuset.cpus")
-        # The nearest one that tells: the kernel has intersected it with those above.
+        # The nearest one that has a value: the kernel has intersected it with those above.
         lists = (read_cpu_list(folder / name) for folder in hierarchy.upwards for name in names)
         cpusets.extend([frozenset(cpus) for cpus in lists if cpus][:1])
     return CgroupLimits(
@@ -75,13 +75,13 @@ def read_limits(hierarchies: Sequence[Hierarchy]) -> CgroupLimits:
 
 
 def counted(text: str, key: str) -> int | None:
-    """The number that a file such as memory.events has behind this key."""
+    """Return the number that follows this key in the text of a file such as memory.events."""
     found = re.search(rf"^{key} (\d+)$", text, re.MULTILINE)
     return int(found[1]) if found else None
 
 
 def quotas_cpus(hierarchies: Iterable[Hierarchy], read: Read = text_if_readable) -> Iterator[float]:
-    """Those on the way up, in CPU seconds per second."""
+    """Yield the quotas of the cgroups and their ancestors, in CPU seconds per second."""
     for hierarchy in hierarchies:
         for folder in hierarchy.upwards:
             if quota := _quota_cpus(folder, hierarchy.version, read):
@@ -89,8 +89,8 @@ def quotas_cpus(hierarchies: Iterable[Hierarchy], read: Read = text_if_readable)
 
 
 def memory_left_bytes(hierarchies: Iterable[Hierarchy], read: Read = text_if_readable) -> int | None:
-    """The bytes that the narrowest limit on the way up leaves, with the page cache that the kernel would drop; None: no
-    limit. Pages of files that were not used for a while count as used until others need them."""
+    """Return the bytes that the narrowest limit of the cgroups and their ancestors leaves, with page cache that the
+    kernel would drop; None: no limit. File pages not used for a while count as used until others need them."""
     left = []
     for hierarchy in hierarchies:
         if hierarchy.version == 1 and "memory" not in hierarchy.controllers:
@@ -105,7 +105,7 @@ def memory_left_bytes(hierarchies: Iterable[Hierarchy], read: Read = text_if_rea
     return min(left, default=None)
 
 
-# By version: the files of the limit and of what is used, and the row of memory.stat.
+# By version: the files of the limit and of the usage, and the row of memory.stat.
 _MEMORY = {
     1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     2: ("memory.max", "memory.current", "inactive_file"),
@@ -120,7 +120,7 @@ def _places(text: str) -> Iterator[tuple[frozenset[str], str]]:
 
 
 def _below(mount: Path, root: str, place: str) -> Path:
-    """Where `place` lies when the mount shows the hierarchy from `root` down; the mount itself when it lies outside."""
+    """Return where `place` lies if the mount shows the hierarchy from `root` down; if outside, the mount itself."""
     path = PurePosixPath(place)
     if ".." in path.parts or not path.is_relative_to(root):
         return mount
@@ -140,7 +140,7 @@ def _quota_cpus(folder: Path, version: int, read: Read) -> float | None:
 
 
 def _unescaped(field: str) -> str:
-    """mountinfo writes white space and backslashes as octal numbers."""
+    """Decode the octal numbers that mountinfo writes for white space and backslashes."""
     for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         field = field.replace(code, character)
     return field

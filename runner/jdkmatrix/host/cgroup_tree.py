@@ -1,10 +1,10 @@
-"""Hand controllers of cgroups of version 2 down to cgroups of our own. The rules that decide are those of the kernel's
+"""Hand controllers of cgroups of version 2 down to cgroups of our own. The deciding rules are those of the kernel's
 Documentation/admin-guide/cgroup-v2.rst:
 
 - The controller must be handed down: it is in the parent's cgroup.controllers, then in its cgroup.subtree_control.
-- A cgroup that has processes of its own, as the runner's own does, can hand down only threaded controllers (cpuset and
-  pids are, memory is not), and only to threaded children; so it must not have other children with processes.
-- Who is not root must be able to write in the nearest cgroup above both the old and the new place of a process.
+- A cgroup with processes of its own, such as the runner's, can hand down only threaded controllers (cpuset and pids
+  are, memory is not), and only to threaded children; so it must have no other children with processes.
+- A user other than root must be able to write in the nearest cgroup above both the old and the new place of a process.
 
 The runner's own cgroup and the processes in it stay as they are.
 """
@@ -27,10 +27,10 @@ _ADVICE = "root can start this in a scope of its own: systemd-run --scope -p Del
 
 @dataclass(frozen=True)
 class CgroupState:
-    """Facts that decide which cgroups can be made below `parent`. `is_root`: the root of the hierarchy, for which the
-    rule about own processes does not hold. `type`: cgroup.type. `busy_children`: those that have processes.
-    `may_hand_down`: this user may write in cgroup.subtree_control. `v1_controllers`: those that are in hierarchies of
-    version 1."""
+    """Facts that decide which cgroups can be made below `parent`. `is_root`: it is the root of the hierarchy, to which
+    the rule about own processes does not apply. `type`: cgroup.type. `busy_children`: those that have processes.
+    `may_hand_down`: this user may write to cgroup.subtree_control. `v1_controllers`: those in hierarchies of version 1.
+    """
 
     parent: Path
     is_root: bool
@@ -46,12 +46,12 @@ class CgroupState:
 
     @property
     def threaded(self) -> bool:
-        """Whether children must be threaded."""
+        """True if its children must be threaded."""
         return not self.is_root and (self.has_processes or self.type in ("threaded", "domain threaded"))
 
 
 def probe(proc: Path = Path("/proc"), parent: Path | None = None) -> CgroupState | None:
-    """Look at `parent` (default: the cgroup of this process); None when no hierarchy of version 2 is mounted."""
+    """Look at `parent` (default: the cgroup of this process); None if no hierarchy of version 2 is mounted."""
     hierarchies = read_hierarchies(proc)
     unified = next((hierarchy for hierarchy in hierarchies if hierarchy.version == 2), None)
     if unified is None:
@@ -77,7 +77,7 @@ def probe(proc: Path = Path("/proc"), parent: Path | None = None) -> CgroupState
 
 
 def why_not(state: CgroupState | None, controller: str) -> str | None:
-    """Why cgroups with this controller cannot be made, or None when nothing speaks against it. Pure."""
+    """Say why cgroups with this controller cannot be made; None when nothing prevents it. Pure."""
     return next(_obstacles(state, controller), None)
 
 
@@ -112,8 +112,8 @@ def children(state: CgroupState, roles: Sequence[str], controllers: Collection[s
     """Make a cgroup per role below `state.parent`, all with these controllers; leave nothing behind, neither of ours
     nor of a killed runner.
 
-    Processes that are still in one at the end go back to the runner's own cgroup. Controllers are taken back from the
-    parent if they were handed down here and no other runner uses them.
+    Processes still in one at the end go back to the runner's own cgroup. Controllers are taken back from the parent if
+    they were handed down here and no other runner uses them.
 
     Raises:
         CgroupError: it cannot be done; then nothing is changed.
@@ -137,15 +137,15 @@ def children(state: CgroupState, roles: Sequence[str], controllers: Collection[s
 
 
 def remove_leftovers(parent: Path, proc: Path = Path("/proc")) -> tuple[Path, ...]:
-    """Remove the cgroups of runners that are gone, and return them. What such a runner handed down is taken back from
-    `parent` if no other uses it."""
+    """Remove the cgroups of runners that are gone, and return them. The controllers that such a runner handed down are
+    taken back from `parent` if no other uses them."""
     removed = folders.remove_leftovers(parent, proc)
     _take_back(parent, frozenset[str]().union(*removed.values()))
     return tuple(removed)
 
 
 def own_folder() -> Path | None:
-    """The folder of this process in the hierarchy of version 2."""
+    """Return the folder of this process in the hierarchy of version 2."""
     return next((hierarchy.folder for hierarchy in read_hierarchies(Path("/proc")) if hierarchy.version == 2), None)
 
 
@@ -154,7 +154,7 @@ def _handed_down(parent: Path) -> frozenset[str]:
 
 
 def _take_back(parent: Path, controllers: frozenset[str]) -> None:
-    """The kernel would take them away from other runners' cgroups too, so not while there are any."""
+    """Take controllers back, unless a runner has a cgroup here: the kernel would take them away from that one too."""
     if not controllers or any(folders.is_ours(child) for child in parent.iterdir()):
         return
     try:

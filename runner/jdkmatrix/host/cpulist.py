@@ -20,7 +20,7 @@ def parse_cpu_list(text: str) -> tuple[int, ...]:
 
 
 def read_cpu_list(path: Path) -> tuple[int, ...]:
-    """Empty where there is no such file, or it holds no list: nohz_full says "(null)" when it is not in use."""
+    """Read a list; empty where there is no such file or no list in it: an unused nohz_full says "(null)"."""
     try:
         return parse_cpu_list(path.read_text())
     except (OSError, ValueError):

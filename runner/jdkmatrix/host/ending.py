@@ -1,4 +1,4 @@
-"""Did a process end by its own doing, or did somebody end or stop it?"""
+"""Find out whether a process ended by its own doing, or whether somebody else ended or stopped it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from jdkmatrix.host.cgroup_limits import counted
 from jdkmatrix.host.launch import SAYS
 from jdkmatrix.reading import text_if_readable
 
-# What a process brings upon itself (signal(7)). Whoever sends one of these to another is not found out.
+# What a process brings upon itself (signal(7)). One of these that somebody else sends goes unnoticed.
 _OWN = {
     *(signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP, signal.SIGSYS, signal.SIGABRT),
     *(signal.SIGPIPE, signal.SIGALRM, signal.SIGXCPU, signal.SIGXFSZ),
 }
-# On these a JVM ends in order, with 128 and the number as its status.
+# On these a JVM ends in order, with 128 plus the number as its status.
 _ORDERLY = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
-# As HotSpot tells that it ends for it (share/utilities/debug.cpp) or runs -XX:OnOutOfMemoryError (vmError.cpp), or as
-# whatever logs the error; and as OpenJ9 tells that it runs -Xdump. Not the options, whose names are alike, nor that a
-# limit of threads is reached.
+# What HotSpot prints when it ends for this (share/utilities/debug.cpp) or runs -XX:OnOutOfMemoryError (vmError.cpp), or
+# whatever logs the error prints; and what OpenJ9 prints when it runs -Xdump. Not the options, whose names are similar,
+# nor a limit of threads that is reached.
 _OUT_OF_MEMORY = re.compile(
     r"((Terminating|Aborting) due to )?\bjava\.lang\.OutOfMemoryError\b"
     r"(?!: (unable to create (new )?native thread|Failed to create a thread)).*"
@@ -33,40 +33,40 @@ _OUT_OF_MEMORY = re.compile(
 
 
 class KilledError(MatrixError):
-    """A process was ended or stopped by a signal that neither it nor this tool has sent."""
+    """A process was ended or stopped by a signal that came neither from itself nor from this tool."""
 
 
 class LaunchError(MatrixError):
-    """What was asked for of a process could not be done on this host, and its command was never run."""
+    """A process could not be set up as asked on this host, and its command was never run."""
 
 
 class OutOfMemoryError(MatrixError):
-    """A JVM has ended that had no memory left, as its log says: by an option, it may have killed itself."""
+    """A JVM that had no memory left has ended, as its log says; an option may have made it kill itself."""
 
 
 def signal_of_another(status: int) -> int | None:
-    """The signal that somebody must have sent to a process that ended with this exit status: somebody else, or itself
-    by a command. Pure."""
+    """Return the signal that must have been sent to a process that ended with this exit status: by somebody else, or by
+    the process itself through a command. Pure."""
     if status < 0:
         return None if -status in _OWN else -status
     return next((int(number) for number in _ORDERLY if status == 128 + number), None)
 
 
 def oom_kills(proc: Path = Path("/proc")) -> int:
-    """How many processes of this host the kernel has killed for want of memory; 0 where it does not say (before Linux
-    4.13)."""
+    """Return how many processes of this host the kernel has killed for lack of memory; 0 where it does not say (before
+    Linux 4.13)."""
     return counted(text_if_readable(proc / "vmstat") or "", "oom_kill") or 0
 
 
 def out_of_memory(log: str) -> str | None:
-    """The last line of a JVM's log that says so, without what stands before it; None: none does."""
+    """Return the last message of a JVM's log that says so, without what precedes it in its line; None: none does."""
     lines = [found.group().strip() for found in _OUT_OF_MEMORY.finditer(log)]
     return lines[-1] if lines else None
 
 
 def ran_out_of_memory(log: str, status: int, *, oom_kills_before: int) -> str | None:
-    """The line that says why a process ended which this tool has not ended; None: none does, or the kernel has killed
-    meanwhile, and what the log says may be older."""
+    """Return the line that says why a process ended that this tool did not end; None: none does, or the kernel has
+    killed one meanwhile, and what the log says may be older."""
     by_the_kernel = signal_of_another(status) is not None and oom_kills() > oom_kills_before
     return None if by_the_kernel else out_of_memory(log)
 
@@ -79,7 +79,7 @@ def check_launched(status: int, written: str) -> None:
 
 
 def check_not_killed(who: str, status: int, *, log: str, oom_kills_before: int) -> None:
-    """`status` is that of a process that this tool has not ended.
+    """Check that nobody else ended a process; `status` is its exit status, and this tool has not ended it.
 
     Raises:
         KilledError: somebody else has.

@@ -51,7 +51,7 @@ def read_facts(topology: Topology) -> HostFacts:
 
 
 def boot_id() -> str | None:
-    """Another one after each start of the host."""
+    """Return the boot id, which is different after each start of the host."""
     return text_if_readable(Path("/proc/sys/kernel/random/boot_id"))
 
 
@@ -78,8 +78,8 @@ def _cpu_facts(topology: Topology, cpuinfo: str) -> CpuFacts:
 
 
 def cpu_model(cpuinfo: str) -> str:
-    """The CPU’s name in the text of /proc/cpuinfo. On aarch64 it has numbers instead, of its maker and of the kind of
-    core, which tell Graviton 2 from Graviton 4 (MIDR_EL1, Documentation/arch/arm64/cpu-feature-registers.rst)."""
+    """Return the CPU’s name from the text of /proc/cpuinfo. aarch64 has numbers for its maker and the kind of core
+    instead, which tell Graviton 2 from Graviton 4 (MIDR_EL1, Documentation/arch/arm64/cpu-feature-registers.rst)."""
     numbers = [
         f"{key.removeprefix('CPU ')} {value}"
         for key in ("CPU implementer", "CPU part")
@@ -103,7 +103,7 @@ def chosen(text: str) -> str:
 
 
 def _scheduler() -> str | None:
-    """The kernel's CPU scheduler as far as it shows: a loaded sched_ext one, or the tunables of the fair class."""
+    """Return the kernel's CPU scheduler as far as it shows: a loaded sched_ext one, or the fair class's tunables."""
     extension = text_if_readable(Path("/sys/kernel/sched_ext/root/ops"))
     if extension:
         return f"sched_ext {extension}"
@@ -130,12 +130,12 @@ def _os_name() -> str:
 
 
 def memory_bytes() -> int:
-    """The memory of the whole host."""
+    """Return the memory of the whole host."""
     return _meminfo_bytes("MemTotal")
 
 
 def available_memory_bytes() -> int:
-    """The memory that new programs can have without swapping, within the limits of this process's cgroups."""
+    """Return the memory that new programs can have without swapping, within the limits of this process's cgroups."""
     available, left = _meminfo_bytes("MemAvailable"), memory_left_bytes(read_hierarchies(Path("/proc")))
     return available if left is None else min(available, left)
 

@@ -14,7 +14,7 @@ _PIECE_BYTES = 65_536
 
 
 class HttpError(MatrixError):
-    """No answer, or not the answer that was asked for."""
+    """No answer, or not the one that was asked for."""
 
 
 class RefusedError(HttpError):
@@ -22,12 +22,12 @@ class RefusedError(HttpError):
 
 
 class NoAnswerError(HttpError):
-    """Connected, and nothing came in time."""
+    """Connected, but nothing came in time."""
 
 
 class Connection:
-    """`base_url` as in "http://127.0.0.1:9080/mp-ping"; every call ends within some times the timeout, however
-    little comes at a time: a user's application may answer with a stream that never ends."""
+    """A connection to a `base_url` such as "http://127.0.0.1:9080/mp-ping"; every call ends within a few times the
+    timeout, however little comes at a time: a user's application may answer with a stream that never ends."""
 
     def __init__(self, base_url: str, *, timeout_s: float) -> None:
         parts = urlsplit(base_url)
@@ -36,7 +36,7 @@ class Connection:
         self._client = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=timeout_s)
 
     def get(self, path: str) -> tuple[int, bytes]:
-        """Status and body. Raises: HttpError when there is no HTTP answer."""
+        """Return status and body. Raises: HttpError when there is no HTTP answer."""
         return self._ask("GET", path)
 
     def post(self, path: str) -> tuple[int, bytes]:
@@ -44,14 +44,14 @@ class Connection:
         return self._ask("POST", path)
 
     def get_json(self, path: str) -> dict[str, Any]:
-        """The JSON object of a 200. Raises: HttpError."""
+        """Return the JSON object of a 200. Raises: HttpError."""
         status, body = self.get(path)
         if status != 200:
             raise HttpError(f"GET {self._prefix}{path}: status {status}: {excerpt(body)}")
         return self.json_object(path, body)
 
     def json_object(self, path: str, body: bytes) -> dict[str, Any]:
-        """The body of the answer at `path`, parsed. Raises: HttpError: it is no JSON object."""
+        """Parse the body of the answer at `path`. Raises: HttpError: it is no JSON object."""
         try:
             answer = json.loads(body)
         except ValueError:
@@ -62,7 +62,7 @@ class Connection:
 
     @property
     def local_port(self) -> int | None:
-        """The port of our end while the connection stands: the same port means the same connection."""
+        """The port of our end while the connection is open: the same port means the same connection."""
         return self._client.sock.getsockname()[1] if self._client.sock else None
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ class Connection:
                 self._client.close()
                 if method != "GET" or not was_open:
                     raise
-                return self._answer(method, path)  # servers close a connection that was idle for long
+                return self._answer(method, path)  # servers close a connection that was idle for a long time
         except (OSError, http.client.HTTPException) as error:
             self._client.close()
             asked = f"{method} {self._prefix}{path}"
@@ -114,5 +114,5 @@ def _body(response: http.client.HTTPResponse, until_s: float) -> bytes:
 
 
 def excerpt(body: bytes) -> str:
-    """The first 200 bytes of a body in one line, for a message."""
+    """Return the first 200 bytes of a body in one line, for a message."""
     return " ".join(body[:200].decode("utf-8", "replace").split())

@@ -1,8 +1,8 @@
-"""Does the clock of a process leave out the interrupts that it was interrupted by? Found out by trying.
+"""Find out by trial whether the clock of a process leaves out the interrupts that interrupted it.
 
-A kernel with CONFIG_IRQ_TIME_ACCOUNTING takes the time of hard and soft interrupts away from whom they interrupt,
-unless it was started with `tsc=noirqtime` or has no clock that is good enough; other kernels leave it there. The
-configuration of a kernel need not be readable, and does not tell what its command line changed. So a thread sends
+A kernel with CONFIG_IRQ_TIME_ACCOUNTING does not charge the time of hard and soft interrupts to the task that they
+interrupt, unless it was started with `tsc=noirqtime` or has no clock that is good enough; other kernels do. The
+configuration of a kernel is not always readable, and does not tell what its command line changed. So a thread sends
 itself datagrams over loopback, a millisecond at a time, and its own clock is compared with the time that passed: the
 kernel delivers a datagram in a soft interrupt on top of the thread that sends it. Only bursts count in which the thread
 was never switched out: whatever else runs on this host has no part in those.
@@ -27,10 +27,10 @@ MISSING_SHARE_MIN = 0.05
 
 
 def decide(missing_shares: Sequence[float]) -> bool | None:
-    """True: the clock leaves interrupts out; None: too few undisturbed bursts to tell.
+    """Return True if the clock leaves interrupts out; None: too few undisturbed bursts to tell.
 
-    `missing_shares`: of the time that passed in each undisturbed burst, what the clock of the thread does not have.
-    Time that a hypervisor takes away is missing too, from some of them: the first quartile decides.
+    `missing_shares`: for each undisturbed burst, the share of the elapsed time that the clock of the thread lacks. Time
+    that a hypervisor takes away is missing too, from some of them: the first quartile decides.
     """
     if len(missing_shares) < BURSTS_MIN:
         return None
@@ -47,7 +47,7 @@ def irq_time_accounting(cpu: int) -> bool | None:
 
 
 def undisturbed_bursts() -> Iterator[float]:
-    """For each burst in which this thread was not switched out, the share of its time that its CPU clock lacks."""
+    """Yield, for each burst in which this thread was never switched out, the share that its CPU clock lacks."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as itself:
         itself.bind(("127.0.0.1", 0))
         itself.settimeout(1.0)
@@ -71,7 +71,7 @@ def _switches() -> int:
 
 @contextmanager
 def _on(cpu: int) -> Iterator[None]:
-    """This thread on one CPU."""
+    """Keep this thread on one CPU."""
     found = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {cpu})
     try:

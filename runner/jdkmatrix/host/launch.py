@@ -1,11 +1,11 @@
 """Start a program on chosen CPUs so that it cannot outlive the runner.
 
 Run as a script (`python -I launch.py CPUS CGROUPS OPEN_FILES_MAX SLICE_US USER DIES_BY PARENT_PID COMMAND…`) it asks
-the kernel for a signal when its parent dies (PR_SET_PDEATHSIG, prctl(2)), moves into the cgroups that it is given, one
-in each hierarchy, takes its CPU affinity, its limit of open files, its time slice and its user, and becomes the
-command: the pid is the command's own. A small program of its own rather than a `preexec_fn`, because Python code
-between fork and exec is not safe in a process with threads. The kernel watches the parent *thread*: call `spawn` from a
-thread that lives as long as the program should, in practice the main thread.
+the kernel for a signal when its parent dies (PR_SET_PDEATHSIG, prctl(2)), joins the given cgroups, one in each
+hierarchy, sets its CPU affinity, its limit of open files, its time slice and its user, and becomes the command: the pid
+is the command's own. It is a small program of its own rather than a `preexec_fn`, because Python code between fork and
+exec is not safe in a process with threads. The kernel watches the parent *thread*: call `spawn` from a thread that
+lives as long as the program should, in practice the main thread.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}  # asm/unistd_64.h, asm-generic/unistd.h
 _ATTRIBUTES_BYTES = 48  # SCHED_ATTR_SIZE_VER0, linux/sched/types.h
 _TAIL_LINES = 12
-SAYS = "launch: "  # what a command that was never run has written
+SAYS = "launch: "  # begins the message of a command that was never run
 # They make java print "Picked up …" lines, load agents, or take options that nobody asked for; or they give it another
-# malloc or another number of its arenas (mallopt(3)), which its memory shows.
+# malloc or another number of malloc arenas (mallopt(3)), which shows in its memory.
 _MEDDLING = (
     *("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "OPENJ9_JAVA_OPTIONS", "IBM_JAVA_OPTIONS"),
     *("LD_LIBRARY_PATH", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX"),
@@ -59,13 +59,13 @@ def spawn(
     """Start `command` on `cpus`, in the cgroups whose folders are given; it gets the signal `dies_by` when the calling
     thread ends.
 
-    `open_files_max` becomes both its soft and its hard limit (RLIMIT_NOFILE, getrlimit(2)). `slice_us` is how long a
-    thread of it asks to run at a time: Linux from 6.12 on lets one that wakes up with a short slice run before one with
-    a longer slice (sched_setattr(2); I. Stoica, H. Abdel-Wahab, "Earliest Eligible Virtual Deadline First", 1995). An
-    older kernel does not look at it. `user`: as whom it runs, with no other group; None: as the runner.
+    `open_files_max` becomes both its soft and its hard limit (RLIMIT_NOFILE, getrlimit(2)). `slice_us` is how long each
+    of its threads asks to run at a time: Linux from 6.12 on lets one that wakes up with a short slice run before one
+    with a longer slice (sched_setattr(2); I. Stoica, H. Abdel-Wahab, "Earliest Eligible Virtual Deadline First", 1995).
+    An older kernel ignores it. `user`: the user it runs as, with no other group; None: the runner's.
 
-    What cannot be put there ends with one message on stderr before it is the command. It gets its own session, so that
-    a Ctrl-C on the terminal reaches only the runner, which then stops it in order.
+    If any of that fails, it ends with one message on stderr before it becomes the command. It gets its own session, so
+    that a Ctrl-C on the terminal reaches only the runner, which then stops it in order.
     """
     cpu_list = ",".join(map(str, cpus))
     cgroup_list = "\n".join(map(str, cgroups))
@@ -83,9 +83,9 @@ def spawn(
 
 
 def clean_environment() -> dict[str, str]:
-    """Our own, without what would change a JVM, and with the locale that servers have: in another one the system's
+    """Return our environment without what would change a JVM, and with the locale of servers: in another one, system
     errors have other words ("Zu viele offene Dateien"), numbers other digits, or a path with an umlaut is not found."""
-    left_out = (*_MEDDLING, "LANGUAGE")  # glibc before 2.39 goes by it in C.UTF-8, too
+    left_out = (*_MEDDLING, "LANGUAGE")  # glibc before 2.39 follows it in C.UTF-8, too
     kept = {key: value for key, value in os.environ.items() if key not in left_out and not key.startswith("LC_")}
     return {**kept, "LANG": "C.UTF-8"}
 
@@ -98,7 +98,7 @@ def ask(
     cwd: Path | None = None,
     stderr: int = subprocess.PIPE,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program that says something and ends, whatever its status; it has no input.
+    """Run a program without input until it ends and return what it said, whatever its status.
 
     Raises:
         OSError: it does not start.
@@ -119,8 +119,8 @@ def ask(
 
 
 def terminate(process: subprocess.Popen[bytes], *, grace_s: float) -> int:
-    """SIGTERM, wait up to `grace_s`, then SIGKILL; returns the exit status. Safe when it has already ended. Who is
-    stopped meanwhile leaves it ended, too."""
+    """Send SIGTERM, wait up to `grace_s`, then send SIGKILL; return the exit status. Safe when it has already ended. If
+    the caller is stopped meanwhile, it is ended, too."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -135,12 +135,12 @@ def terminate(process: subprocess.Popen[bytes], *, grace_s: float) -> int:
 
 
 def how_ended(status: int) -> str:
-    """An exit status as `terminate` gives it, in words."""
+    """Put an exit status, as `terminate` gives it, into words."""
     return f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
 
 
 def stderr_tail(log: Path) -> str:
-    """The last lines that a program printed, to append to a message; empty where it printed nothing."""
+    """Return the last lines that a program printed, to append to a message; empty where it printed nothing."""
     lines = log.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
     return f"; the end of {log}:\n" + "\n".join(lines) if lines else ""
 
@@ -154,7 +154,7 @@ def _become(cpu_list: str, cgroup_list: str, open_files_max: str, slice_us: str,
             file = os.open(f"{cgroup}/cgroup.procs", os.O_WRONLY)  # never makes one
             os.write(file, str(os.getpid()).encode())
             os.close(file)
-    # After the cgroups: moving into a cpuset, Linux before 6.2 forgets the affinity that was asked for.
+    # After the cgroups: on a move into a cpuset, Linux before 6.2 forgets the affinity that was asked for.
     if cpu_list:
         with _or_end(f"run on CPUs {cpu_list}"):
             os.sched_setaffinity(0, [int(cpu) for cpu in cpu_list.split(",")])
@@ -168,7 +168,7 @@ def _become(cpu_list: str, cgroup_list: str, open_files_max: str, slice_us: str,
             os.setgroups([])
             os.setgid(gid)
             os.setuid(uid)
-        _die_with(int(parent_pid), int(dies_by), libc)  # which the kernel forgets with the user
+        _die_with(int(parent_pid), int(dies_by), libc)  # again: a change of user clears it
     with _or_end(f"start {command[0]}"):
         os.execvp(command[0], command)
 
@@ -196,7 +196,7 @@ def _limit_files(open_files_max: int) -> None:
 
 
 def _ask_for_slice(libc: ctypes.CDLL, slice_us: int) -> None:
-    """Its threads inherit it. Where the kernel refuses, it runs as it would have."""
+    """Ask for the time slice, which its threads inherit. Where the kernel refuses, it runs as it would have."""
     call = _SCHED_SETATTR.get(platform.machine())
     if call is not None:
         nice = os.getpriority(os.PRIO_PROCESS, 0)

@@ -21,10 +21,10 @@ _PERIOD_US = 100_000  # the kernel's default, and that of containers
 
 @dataclass(frozen=True)
 class LimitCounters:
-    """How often the kernel held something back since the limits were set; None: nothing counts it here.
+    """Counts of what the kernel held back since the limits were set; None: nothing counts it here.
 
     `threads_refused`: threads that were not started. `memory_held_back`: how often memory was asked for at the limit;
-    the kernel then takes back pages of files, and if that is not enough, kills: `oom_kills`, which are not those of a
+    the kernel then reclaims file pages and, if that is not enough, kills: `oom_kills`, which do not include kills of a
     host that had no memory left."""
 
     threads_refused: int | None = None
@@ -34,8 +34,8 @@ class LimitCounters:
 
 @dataclass(frozen=True)
 class QuotaCounters:
-    """Since the quota was set: periods in which something ran, in how many of them it was throttled, and for how long,
-    over all its CPUs."""
+    """Counts since the quota was set: periods in which something ran, in how many of them it was throttled, and for how
+    long, over all its CPUs."""
 
     periods: int
     throttled_periods: int
@@ -43,7 +43,7 @@ class QuotaCounters:
 
 
 class LimitGroups:
-    """The cgroups to start the server in, beside the one that pins it. The counters can be read while there are any."""
+    """The cgroups to start the server in, beside the one that pins it. Its counters can be read while they exist."""
 
     def __init__(self, v1: Mapping[Controller, Path], v2: Path | None, *, to_join: tuple[Path, ...]) -> None:
         self.folders = to_join
@@ -61,7 +61,7 @@ class LimitGroups:
         )
 
     def quota(self) -> QuotaCounters | None:
-        """None where there is no quota of CPU time."""
+        """Read the quota's counters; None where there is no quota of CPU time."""
         folder = self._v1.get("cpu", self._v2)
         found = dict(line.split() for line in folders.read(folder / "cpu.stat").splitlines()) if folder else {}
         if "nr_periods" not in found:
@@ -82,21 +82,21 @@ class LimitGroups:
         return LimitCounters(threads, held_back)
 
     def _kills(self) -> tuple[int | None, ...]:
-        """Counts of which none rises by less than the processes that the limit has killed."""
+        """Read counts that each rise by no less than the number of processes that the limit has killed."""
         if "memory" in self._v1:
             count = counted(folders.read(self._v1["memory"] / "memory.oom_control"), "oom_kill")
             return (count if count is None or _was_full(self._v1["memory"]) else 0,)
-        # Kills are of any kind (mm/oom_kill.c, __oom_kill_process); "oom" is how often the limit was the reason.
+        # "oom_kill" counts any kill (mm/oom_kill.c, __oom_kill_process), "oom" how often the limit was the reason.
         events = folders.read(self._v2 / "memory.events") if self._v2 is not None else ""
         return tuple(counted(events, name) for name in ("oom_kill", "oom"))
 
 
 @contextmanager
 def limit_groups(plan: LimitPlan, cpu_group: Path | None = None) -> Iterator[LimitGroups]:
-    """Make what the plan says; `cpu_group` is the server's cgroup of version 2 that the plan was made for.
+    """Make the cgroups of the plan; `cpu_group` is the server's cgroup of version 2 that the plan was made for.
 
-    Leaves nothing behind, neither of ours nor of a killed runner, and no limit in `cpu_group`. Read the counters
-    before the end: they go with the cgroups.
+    Leaves nothing behind, neither of ours nor of a killed runner, and no limit in `cpu_group`. Read the counters before
+    the end: they go with the cgroups.
 
     Raises:
         CgroupError: the kernel refuses; then nothing is changed.
@@ -133,7 +133,7 @@ def _v1_group(parent: Path) -> Iterator[Path]:
 
 
 def _settings(controller: Controller, version: int, limits: Limits) -> dict[str, str]:
-    """The settings by file. Without a limit of its own, swap would take what memory may not."""
+    """Return the settings by file. Without a limit of its own, swap would take what memory may not."""
     if controller == "pids":
         return {"pids.max": str(limits.threads_max)}
     if controller == "cpu":
@@ -154,7 +154,7 @@ def _write_all(folder: Path, settings: Mapping[str, str]) -> None:
 
 
 def _was_full(v1_memory: Path) -> bool:
-    """But for what a huge page takes: version 1 does not say why the kernel killed. True where it does not tell how
-    full it was."""
+    """Return whether it was full, to within a huge page: version 1 does not say why the kernel killed. True where it
+    does not tell how full it was."""
     most, limit = (folders.read(v1_memory / f"memory.{name}_in_bytes") for name in ("max_usage", "limit"))
     return not most or int(most) > int(limit) - _HUGE_PAGE_BYTES

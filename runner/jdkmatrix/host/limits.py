@@ -1,11 +1,11 @@
-"""How the limits of a server can be enforced on this host: by cgroups, by rlimit, or by watching it.
+"""Plan how the limits of a server are enforced on this host: by cgroups, by rlimit, or by watching it.
 
 What is not used, and why:
 
-- RLIMIT_NPROC counts the threads of a user on the whole host, and does not hold for root (getrlimit(2)).
-- Nothing but a cgroup holds a quota of CPU time.
+- RLIMIT_NPROC counts the threads of a user on the whole host, and does not apply to root (getrlimit(2)).
+- Nothing but a cgroup enforces a quota of CPU time.
 - RLIMIT_AS counts addresses, not memory. A JVM reserves many times what it uses: its heap, 1 GiB for classes, 240 MiB
-  for code, 64 MiB for each arena of malloc. What would let it start would not keep it from filling the host's memory.
+  for code, 64 MiB for each malloc arena. A limit that lets it start does not keep it from filling the host's memory.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class V1Place:
 @dataclass(frozen=True)
 class LimitHost:
     """Facts of the host that decide how limits are enforced. `of_cpu_group`: the controllers of the cgroup of version 2
-    that keeps the server on its CPUs; None where none does, and one of its own could be made below `unified`. A process
-    is in one cgroup of version 2. `open_files_max`: the highest limit that this process may give another."""
+    that keeps the server on its CPUs; None where none does, and a separate one could be made below `unified`. A process
+    is in only one cgroup of version 2. `open_files_max`: the highest limit that this process may give another."""
 
     unified: CgroupState | None
     v1: Mapping[Controller, V1Place]
@@ -53,8 +53,8 @@ class LimitHost:
 
 @dataclass(frozen=True)
 class LimitPlan:
-    """`v1_parents`: below which folder a cgroup for that controller is to be made. `v2_parent`: below which cgroup one
-    of version 2 for all of `v2_controllers` is; None where they go into the one that keeps the server on its CPUs."""
+    """`v1_parents`: the folder below which to make a cgroup for a controller. `v2_parent`: the cgroup below which to
+    make one of version 2 for all `v2_controllers`; None where they go into the one that pins the server to its CPUs."""
 
     limits: Limits
     enforced: tuple[Enforcement, ...]
@@ -72,10 +72,10 @@ class LimitPlan:
 
 
 def read_limit_host(cpu_group: Path | None = None, proc: Path = Path("/proc")) -> LimitHost:
-    """Look at this process's cgroups. `cpu_group`: the one of version 2 that keeps the server on its CPUs, if any."""
+    """Read this process's cgroups. `cpu_group`: the one of version 2 that keeps the server on its CPUs, if any."""
     may_raise = _has_capability(cgroup_folders.read(proc / "self/status"), _CAP_SYS_RESOURCE)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # Beyond fs.nr_open nobody gets one, whatever the privilege (getrlimit(2)).
+    # Nobody gets a limit beyond fs.nr_open, whatever the privilege (getrlimit(2)).
     most = int(cgroup_folders.read(proc / "sys/fs/nr_open") or 0) if may_raise else hard
     return LimitHost(
         unified=cgroup_tree.probe(proc),
@@ -97,7 +97,7 @@ def read_limit_host(cpu_group: Path | None = None, proc: Path = Path("/proc")) -
 
 
 def plan_limits(limits: Limits, host: LimitHost) -> LimitPlan:
-    """The strongest means for each limit that is asked for. Pure.
+    """Choose the strongest means for each limit that is asked for. Pure.
 
     Raises:
         MatrixError: nothing holds a quota of CPU time here.
@@ -135,12 +135,12 @@ def plan_limits(limits: Limits, host: LimitHost) -> LimitPlan:
 
 
 def why_no_limit(quota_cpus: float, cpus: int) -> str | None:
-    """Why this quota of CPU time is none for a server on so many CPUs; None where it is. Pure."""
+    """Say why this quota of CPU time limits nothing for a server on so many CPUs; None where it does. Pure."""
     return f"a quota of {quota_cpus:g} CPUs limits nothing on {plural(cpus, 'CPU')}" if quota_cpus > cpus else None
 
 
 def why_no_quota(quota_cpus: float, host: LimitHost) -> str | None:
-    """Why this host cannot hold a server to this quota of CPU time; None where it can. Pure."""
+    """Say why this host cannot hold a server to this quota of CPU time; None where it can. Pure."""
     return why_refused(lambda: plan_limits(Limits(cpu_quota_cpus=quota_cpus), host))
 
 
@@ -168,6 +168,6 @@ def _files(wanted: int, host: LimitHost) -> Enforcement:
 
 
 def _has_capability(status: str, capability: int) -> bool:
-    """In the text of /proc/PID/status (proc_pid_status(5))."""
+    """Look the capability up in the text of /proc/PID/status (proc_pid_status(5))."""
     effective = next((line.split()[1] for line in status.splitlines() if line.startswith("CapEff:")), "0")
     return bool(int(effective, 16) >> capability & 1)

@@ -1,4 +1,4 @@
-"""TCP ports of this host: how many connections to one there can be at once, and which one a server may have."""
+"""TCP ports of this host: how many connections one can have at once, and which one a server may use."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _TRIES = 100
 
 
 def local_ports(root: Path = Path("/")) -> int:
-    """Every connection from one address to one port of another has a local port of its own."""
+    """Return how many connections one address can have to one port of another: each has a local port of its own."""
     low, high = _local_range(root)
     return high - low + 1
 
 
 def server_port(root: Path = Path("/")) -> int:
-    """A TCP port on loopback that nobody listens on, and none that the kernel gives to whoever asks for any: in the
-    seconds until the server opens it, only somebody who wants just this one can take it.
+    """Pick a TCP port on loopback that nobody listens on, if possible one that the kernel never gives to whoever asks
+    for any: in the seconds until the server opens it, only somebody who wants exactly that one can then take it.
 
     Raises:
         MatrixError: there is none.

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_FIRST = -20  # sched(7): the smallest nice value, of most weight
+_FIRST = -20  # sched(7): the smallest nice value, with the most weight
 _TASKS = Path("/proc/self/task")
 
 
 @contextmanager
 def ahead_of_others() -> Iterator[None]:
-    """Every thread of this process runs before ordinary ones that want its CPU, those that it starts meanwhile, too;
-    so start no process inside. Where this process may not ask for that (CAP_SYS_NICE, RLIMIT_NICE), nothing changes.
+    """Run every thread of this process, with those that it starts meanwhile, before ordinary ones that want its CPU; so
+    start no process inside. Where this process may not ask for that (CAP_SYS_NICE, RLIMIT_NICE), nothing changes.
 
-    All of them: one that waits for a CPU while it holds the interpreter's lock holds the others back.
+    Every thread: one that waits for a CPU while it holds the interpreter's lock holds the others back.
     """
     before = dict(_niceness())
     for thread in before:

@@ -1,4 +1,4 @@
-"""Signals that would stop a run while what was measured is not on disk yet."""
+"""Hold back signals that would stop a run before what was measured is on disk."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """The first of them waits until the end of the block; a second one does not, so that whoever insists is heard."""
-    if threading.current_thread() is not threading.main_thread():  # which no signal is handled in
+    """Hold back the first of them until the end of the block, but not a second one: whoever insists is heard."""
+    if threading.current_thread() is not threading.main_thread():  # no other handles signals
         yield
         return
     handlers = {one: found for one in _STOPPING if (found := signal.getsignal(one)) not in (None, signal.SIG_IGN)}

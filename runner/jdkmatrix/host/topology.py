@@ -1,4 +1,4 @@
-"""Which CPUs there are: a thin reader of /sys and /proc, and the value that decisions are made on.
+"""The CPUs of the host: a thin reader of /sys and /proc, and the value on which decisions are made.
 
 Not handled: dies and clusters inside one L3 domain, and caches that are shared across L3 domains.
 """
@@ -26,10 +26,10 @@ Limit = Literal["the CPU affinity of this process", "the cgroup's cpuset"]
 
 @dataclass(frozen=True)
 class Cpu:
-    """One hardware thread. `core`, `l3` and `node` are unique on the machine; a core and an L3 domain are called by
-    the lowest CPU in them. `isolated`: no scheduler domain has it (isolcpus), so that the kernel never moves a thread
-    onto it or off it; `tickless`: no timer tick while one thread runs (nohz_full), which is quiet, and leaves the clock
-    of its process up to a second behind, as the doctor says."""
+    """One hardware thread. `core`, `l3` and `node` are unique on the machine; a core and an L3 domain are named by
+    their lowest CPU. `isolated`: in no scheduler domain (isolcpus), so that the kernel never moves a thread onto it or
+    off it; `tickless`: no timer tick while one thread runs (nohz_full), which is quiet, but leaves the clock of its
+    process up to a second behind, as the doctor says."""
 
     cpu: int
     core: int
@@ -43,9 +43,9 @@ class Cpu:
 
 @dataclass(frozen=True)
 class Topology:
-    """`cpus`: those that this process may use, in rising order; `withheld`: online, but not for this process, because
-    of `limit`; `offline`: present, but switched off; `quota_cpus`: CPU seconds per second that its cgroup grants;
-    `uncounted`: of `cpus`, those whose times /proc/stat does not tell."""
+    """The CPUs of a host. `cpus`: those that this process may use, in ascending order; `withheld`: online, but not for
+    this process, because of `limit`; `offline`: present, but switched off; `quota_cpus`: CPU seconds per second that
+    its cgroup grants; `uncounted`: those of `cpus` whose times /proc/stat does not tell."""
 
     cpus: tuple[Cpu, ...]
     withheld: tuple[Cpu, ...] = ()
@@ -64,7 +64,7 @@ class Topology:
 
     @property
     def busy_at_most(self) -> int:
-        """How many CPUs may be busy at once."""
+        """The number of CPUs that may be busy at once."""
         usable = len(self.cpus)
         return usable if self.quota_cpus is None else min(usable, math.floor(self.quota_cpus))
 
@@ -72,7 +72,7 @@ class Topology:
 def read_topology(
     sysfs: Path = Path("/sys"), proc: Path = Path("/proc"), affinity: Iterable[int] | None = None
 ) -> Topology:
-    """Read what this process may use: its affinity (default: asked from the kernel) inside its cgroup's cpuset.
+    """Read which CPUs this process may use: its affinity (default: the kernel's answer) inside its cgroup's cpuset.
 
     A kernel or container that hides files gives every CPU a core of its own, one L3 domain and one node.
     """
@@ -95,7 +95,7 @@ def read_topology(
 def _limit(online: frozenset[int], usable: frozenset[int], limits: CgroupLimits) -> Limit | None:
     if usable == online:
         return None
-    # The kernel cuts the affinity to the cpuset: what is missing beyond that is the affinity's own.
+    # The kernel clips the affinity to the cpuset: what is missing beyond that comes from the affinity itself.
     return "the cgroup's cpuset" if usable == online & (limits.cpuset or online) else "the CPU affinity of this process"
 
 
@@ -143,8 +143,8 @@ def _nodes(folder: Path) -> Mapping[int, int]:
 
 
 def _efficiency_cpus(sysfs: Path, cpu_root: Path, online: frozenset[int]) -> frozenset[int]:
-    """Intel's kernels list them as performance-monitoring units of their own, which are two where those on the SoC tile
-    differ from the others (arch/x86/events/intel/core.c); elsewhere a smaller capacity tells."""
+    """Find the efficiency cores: on Intel, the kernel lists them as separate performance-monitoring units, two where
+    those on the SoC tile differ from the others (arch/x86/events/intel/core.c); elsewhere a smaller capacity tells."""
     listed = read_cpu_list(sysfs / "devices/cpu_atom/cpus") + read_cpu_list(sysfs / "devices/cpu_lowpower/cpus")
     for folder in (cpu_root / "types").glob("intel_atom*"):
         listed += read_cpu_list(folder / "cpulist")
@@ -156,7 +156,7 @@ def _efficiency_cpus(sysfs: Path, cpu_root: Path, online: frozenset[int]) -> fro
 
 
 def _number(path: Path) -> int:
-    """0 where there is none."""
+    """Read a number; 0 where there is none."""
     try:
         return int(path.read_text())
     except (OSError, ValueError):

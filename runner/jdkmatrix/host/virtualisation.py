@@ -1,4 +1,4 @@
-"""Is this host metal or a virtual machine, and is it a container?"""
+"""Find out whether this host is metal or a virtual machine, and whether it is a container."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jdkmatrix.reading import text_if_readable
 
-# Maker and product as the firmware has them (/sys/class/dmi/id), of guests on aarch64, whose CPUs have no flag for it.
+# Maker and product from the firmware (/sys/class/dmi/id) of guests on aarch64, whose CPUs have no flag for it.
 _GUESTS = re.compile(r"QEMU|Virtual Machine|Google Compute Engine|Amazon EC2 (?!\S*metal)")
 
 
@@ -22,8 +22,8 @@ class Machine:
 
 
 def read_machine(root: Path = Path("/")) -> Machine:
-    """x86 guests see a CPU flag; others a device tree, /sys/hypervisor or a maker of guests. Containers leave a file
-    behind or tell their first process (Docker, Podman, systemd-nspawn, LXC)."""
+    """Read it from /sys and /proc: x86 guests see a CPU flag, others a device tree, /sys/hypervisor or a maker of
+    guests. Containers have a file of their own or tell their first process (Docker, Podman, systemd-nspawn, LXC)."""
 
     def text(file: str) -> str:
         return text_if_readable(root / file) or ""

@@ -1,4 +1,4 @@
-"""A vendor's tar.gz: downloaded, verified, unpacked."""
+"""Download, verify and unpack a vendor's tar.gz."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MIB = 1 << 20
 
 
 def fetch(entry: JdkEntry, progress: Progress, catalogue: Catalogue | None = None) -> Cached:
-    """Get it from its vendor, verify and unpack it. `catalogue`: what to name instead when the vendor no longer has it.
+    """Get it from its vendor, verify and unpack it. `catalogue`: what to name instead if the vendor no longer has it.
 
     Raises:
         MatrixError: in one line why not; nothing is left behind then.
@@ -41,7 +41,7 @@ def fetch(entry: JdkEntry, progress: Progress, catalogue: Catalogue | None = Non
 
 
 def pinned(entry: JdkEntry) -> Archive | str:
-    """The archive for this system. A text says why there is none that can be tried here."""
+    """Return the archive for this system, or a text that says why there is none that can be tried here."""
     archive = for_this_system(entry.archives)
     if archive is None:
         return f"none for {this_system()} (only {', '.join(sorted(entry.archives))})" if entry.archives else "none"
@@ -49,7 +49,7 @@ def pinned(entry: JdkEntry) -> Archive | str:
 
 
 def _gone(entry: JdkEntry, catalogue: Catalogue | None) -> str:
-    """Advice about an archive that its vendor removed."""
+    """Give advice about an archive that its vendor removed."""
     advice = [f"the vendor no longer has the archive of {entry.id}"]
     if why_fixed(entry) is None:
         advice.append(f"`matrix jdks update {entry.id}` looks for a newer build")
@@ -59,7 +59,7 @@ def _gone(entry: JdkEntry, catalogue: Catalogue | None) -> str:
 
 
 def _unpack(packed: Path, staging: Path) -> None:
-    """The archive's one JDK becomes `staging`/jdk: its own folder is called differently in each archive."""
+    """Unpack the archive's one JDK as `staging`/jdk: its own folder has a different name in each archive."""
     unpacked = staging / "unpacked"
     try:
         with tarfile.open(packed, "r:gz") as tar:
@@ -74,7 +74,7 @@ def _unpack(packed: Path, staging: Path) -> None:
 
 
 class _Narrator:
-    """Turns every tenth of a download into one line."""
+    """A reporter of one line for every tenth of a download."""
 
     def __init__(self, jdk_id: str, progress: Progress) -> None:
         self._jdk_id, self._progress, self._told = jdk_id, progress, -1

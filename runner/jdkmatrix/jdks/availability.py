@@ -1,5 +1,5 @@
-"""Find out for every entry of the catalogue whether it can be had here; looked up and probed, never guessed, no JDK
-started."""
+"""Find out whether each entry of the catalogue can be had here: looked up and probed, never guessed, and without
+starting a JDK."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Probe = Callable[[], Answer]
 
 @dataclass(frozen=True)
 class Outlook:
-    """`detail` says where it is, or where it would come from, or why it cannot be had."""
+    """An entry's availability. `detail` says where the JDK is, where it would come from, or why it cannot be had."""
 
     entry: JdkEntry
     status: Status
@@ -36,7 +36,7 @@ class Outlook:
 
 
 def outlook(catalogue: Catalogue) -> list[Outlook]:
-    """One per entry, in the catalogue's order. Every remote place is asked once, all at the same time; 5 s at most.
+    """Return one per entry, in the catalogue's order. Every remote place is asked once, all in parallel; 5 s at most.
 
     Raises:
         MatrixError: MATRIX_PARTS is set, and what it names cannot be read.
@@ -52,8 +52,8 @@ def outlook(catalogue: Catalogue) -> list[Outlook]:
 
 @dataclass(frozen=True)
 class _Elsewhere:
-    """A remote place of an entry's JDK. `name`: under which it is asked, once for all entries; `absent`: why there is
-    nothing to ask."""
+    """A remote place of an entry's JDK. `name`: the name under which it is asked, once for all entries; `absent`: why
+    there is nothing to ask."""
 
     source: Literal["archive", "registry"]
     name: str = ""

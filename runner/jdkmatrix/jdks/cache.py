@@ -1,7 +1,7 @@
 """JDKs in the tool's own cache: `CACHE/jdks/ID/BUILD/`, with `matrix-jdk.json` beside the JDK.
 
-The seal of both is written last and is what makes a folder count: a process that dies before leaves a folder without
-it, which is no JDK and is cleared away by the next one that wants the same build. So is one that was changed since.
+The seal of both is written last, and a folder counts only with it: a process that dies before leaves a folder without a
+seal, which is no JDK and is cleared away by the next process that wants the same build. So is one changed since then.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ FACTS_FILE = "matrix-jdk.json"
 
 
 class Delivery(Record):
-    """A download in the folder that its source was given; `java_home` is relative to it."""
+    """A download in the folder that its source was given; `java_home` is relative to that folder."""
 
     source: Literal["archive", "registry"]
     java_home: str
     origin: dict[str, str]
     packages: dict[str, str] = {}
-    libc: str | None = None  # its own, where it does not run on the host's
+    libc: str | None = None  # its own, where it does not use the host's
 
 
 class Facts(Delivery):
-    """Of a cached JDK, with its own account of its version. `got_at` is UTC; `system`, `folder`: where it was made, and
-    with a libc of its own runs nowhere else. None: not recorded yet."""
+    """The facts of a cached JDK, with its own account of its version. `got_at` is UTC; `system`, `folder`: where it was
+    made, and with a libc of its own it runs nowhere else. None: not recorded yet."""
 
     schema_version: Literal[1] = 1
     id: str
@@ -66,7 +66,7 @@ class Cached:
 
     @property
     def problem(self) -> str | None:
-        """Why the JDK is no longer as it was downloaded; None: it is. Reads every file.
+        """The reason why the JDK is no longer as it was downloaded; None: it is. Reads every file.
 
         Raises:
             MatrixError: it cannot be read.
@@ -75,16 +75,16 @@ class Cached:
 
 
 def find(entry: JdkEntry) -> Cached | None:
-    """The cached build of `entry`; of a rolling one, the one that was got last."""
+    """Find the cached build of `entry`; of a rolling one, the one that was fetched last."""
     builds = [cached for path in sorted(_folder(entry).glob("[!.]*")) if (cached := _read(path)) is not None]
     found = [cached for cached in builds if _is_for(entry, cached)]
     return max(found, key=lambda c: c.facts.got_at, default=None)
 
 
 def install(entry: JdkEntry, build: str, make: Callable[[Path, Path], Delivery]) -> Cached:
-    """Have `make(staging, final)` fill a folder, move it to its place, run it once, and only then count it.
+    """Have `make(staging, final)` fill a folder, move it into place, run the JDK once, and only then count it.
 
-    `build` names the folder. A build that is there already is returned, also when another process made it meanwhile.
+    `build` names the folder. A build that is already there is returned, even if another process made it meanwhile.
 
     Raises:
         MatrixError: from `make`, or because java is not what the catalogue says; nothing is left behind then.
@@ -105,12 +105,12 @@ def install(entry: JdkEntry, build: str, make: Callable[[Path, Path], Delivery])
 
 
 def path_safe(text: str) -> str:
-    """No character that a URL, a shell or a Java class path reads in its own way."""
+    """Replace characters that a URL, a shell or a Java class path may read in its own way."""
     return re.sub(r"[^A-Za-z0-9._-]", "_", text)
 
 
 def other_build(entry: JdkEntry, build: VersionOutput, where: str) -> str | None:
-    """How `build`, found at `where`, differs from what the catalogue says of `entry`; None: it does not."""
+    """Say how `build`, found at `where`, differs from what the catalogue says of `entry`; None: it does not."""
     if build.vm != entry.vm:
         return f'{where} runs on {build.vm}; the catalogue says "{entry.vm}" for {entry.id}'
     if not signed_by(build, entry.vendor):
@@ -124,7 +124,7 @@ def other_build(entry: JdkEntry, build: VersionOutput, where: str) -> str | None
 
 
 def run_as(entry: JdkEntry, home: Path, where: str) -> tuple[str, VersionOutput]:
-    """`java_version` of the JDK in `home`.
+    """Return `java_version` of the JDK in `home`.
 
     Raises:
         MatrixError: it does not run, or is another build than `entry`.
@@ -156,8 +156,8 @@ def _count(entry: JdkEntry, final: Path, delivery: Delivery) -> Cached:
 
 
 def _is_for(entry: JdkEntry, cached: Cached) -> bool:
-    """Made from a file that the catalogue pins today for this system; of a rolling entry, from its registry. A cache
-    may be moved, or be on a disk that systems share."""
+    """Return whether it was made from a file that the catalogue pins today for this system; for a rolling entry, from
+    its registry. A cache may be moved, or be on a disk that systems share."""
     facts = cached.facts
     if facts.catalogue_version != entry.version or facts.system not in (None, this_system()):
         return False

@@ -1,7 +1,7 @@
-"""The JDK catalogue: jdks.json as values. Reading it is the only thing here that touches the machine.
+"""The JDK catalogue: jdks.json as values. Only reading that file touches the machine.
 
-One entry is one exact build, whatever source delivers it. The exception is a rolling entry, whose source has only
-its newest: its version is "rolling", and `last_seen` is what was got when the entry was written.
+One entry is one exact build, whichever source delivers it. The exception is a rolling entry, whose source has only its
+newest build: its version is "rolling", and `last_seen` is the version fetched when the entry was written.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Wheel(Record):
 
 
 class PypiSource(Record):
-    """A Java runtime inside a PyPI wheel, at the folder `java_home` of it."""
+    """A Java runtime inside a PyPI wheel, in its folder `java_home`."""
 
     kind: Literal["pypi"]
     package: Text
@@ -78,7 +78,7 @@ class PypiSource(Record):
 
 
 class DebianSource(Record):
-    """Debian packages of a rolling suite; the first is the JRE, whose shared libraries come along."""
+    """Debian packages of a rolling suite; the first is the JRE, whose shared libraries are fetched with it."""
 
     kind: Literal["debian"]
     suite: Text
@@ -93,8 +93,8 @@ Registry = Annotated[PypiSource | DebianSource, Field(discriminator="kind")]
 class JdkEntry(Record):
     """One exact build. Without archives and registry it can only come from the host or from Nix.
 
-    `date`: when the vendor released the build. `previous`: the version that stood here before an update put this one
-    into its place. Both are None where nobody wrote them down.
+    `date`: when the vendor released the build. `previous`: the version that was here before an update replaced it with
+    this one. Both are None where nobody recorded them.
     """
 
     id: Id
@@ -153,12 +153,12 @@ class Catalogue(Record):
 
 
 def this_system() -> str:
-    """This machine in the spelling of Nix: "x86_64-linux"."""
+    """Return this machine's system in the spelling of Nix: "x86_64-linux"."""
     return f"{platform.machine()}-{platform.system().lower()}"
 
 
 def for_this_system(choices: Mapping[System, T]) -> T | None:
-    """The choice for this machine; None where there is none."""
+    """Return the choice for this machine; None where there is none."""
     return next((value for system, value in choices.items() if system == this_system()), None)
 
 
@@ -168,12 +168,12 @@ def load_catalogue(path: Path) -> Catalogue:
 
 
 def dump_catalogue(catalogue: Catalogue) -> str:
-    """The text of jdks.json: keys in the order of the records, and only those that were set."""
+    """Return the text of jdks.json: keys in the order of the records, and only those that were set."""
     return json.dumps(catalogue.model_dump(mode="json", exclude_unset=True), indent=2) + "\n"
 
 
 def parse_catalogue(path: Path, text: str) -> Catalogue:
-    """Validate `text`, which is that of `path`. Pure.
+    """Validate `text`, the content of `path`. Pure.
 
     Raises:
         MatrixError: names the file, the entry, the key, what was found and what is allowed.
@@ -191,7 +191,7 @@ def parse_catalogue(path: Path, text: str) -> Catalogue:
 
 
 def _named(problem: str, data: Any) -> str:
-    """With the id of the entry in the place of its number."""
+    """Return the problem with the id of the entry in place of its number."""
     found = re.match(r"entries\[([0-9]+)](?:\.|: )", problem)
     entry = data["entries"][int(found[1])] if found else None
     name = entry.get("id") if isinstance(entry, Mapping) else None

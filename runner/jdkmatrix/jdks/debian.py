@@ -12,7 +12,7 @@ from jdkmatrix.provision.debian import apt, elf
 
 
 def fetch(entry: JdkEntry, source: DebianSource, progress: Progress) -> Cached:
-    """Get the newest; an equal one in the cache is returned as it is.
+    """Get the newest build; if the cache already has it, return that as it is.
 
     Raises:
         MatrixError: in one line why not; nothing is left behind then.
@@ -25,7 +25,7 @@ def fetch(entry: JdkEntry, source: DebianSource, progress: Progress) -> Cached:
 
         def make(staging: Path, final: Path) -> Delivery:
             progress(f"{entry.id}: Debian {source.suite}, {jre} {newest}")
-            # Not deep: a headless JVM loads no library that only another library wants.
+            # Not deep: a headless JVM loads no library that only another library needs.
             packages = [*source.packages, *suite.libraries(jre, deep=False)]
             return _make(source, suite.unpack(packages, staging), staging, final)
 

@@ -1,4 +1,4 @@
-"""JDKs that this host already has. Read from their `release` files; nothing is started here."""
+"""JDKs that this host already has, read from their `release` files; nothing is started here."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from jdkmatrix.provision.hosttools import java_homes
 
 
 def candidates() -> Iterator[Path]:
-    """Java homes, $JAVA_HOME first and then those in the usual places, each once, links followed."""
+    """Yield Java homes, $JAVA_HOME first and then those in the usual places, each once, links followed."""
     seen: set[Path] = set()
     chosen = os.environ.get("JAVA_HOME")
     for place in (*([Path(chosen)] if chosen else []), *java_homes("java", os.environ)):
-        home = Path(os.path.realpath(place))  # `resolve` refuses a link that leads back to itself, before Python 3.13
+        home = Path(os.path.realpath(place))  # before Python 3.13, `resolve` refuses a link that leads back to itself
         if home not in seen and _is_there(home / "bin" / "java"):
             seen.add(home)
             yield home
@@ -29,8 +29,8 @@ def _is_there(file: Path) -> bool:
 
 
 def read_release(home: Path) -> tuple[dict[str, str], VersionOutput | None]:
-    """The `release` file of `home`, empty where it cannot be read, and the build that it names; None where it does not
-    say exactly."""
+    """Read the `release` file of `home`, empty where it cannot be read, and the build that it names; None where it does
+    not name one exactly."""
     try:
         release = parse_release((home / "release").read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):

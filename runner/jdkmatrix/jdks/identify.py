@@ -1,8 +1,8 @@
 """Parse a JDK's `release` file and its `java -version`. Pure.
 
-HotSpot and OpenJ9 print different lines, and vendors write their names into different places: all of that is known
-here and nowhere else. Build numbers follow JEP 223 and JEP 322 (`$VNUM-$PRE+$BUILD-$OPT`); IBM Semeru adds a
-product version ("21.0.10.0") and an OpenJ9 release ("openj9-0.57.0").
+HotSpot and OpenJ9 print different lines, and vendors put their names in different places: all of that is known only
+here. Build numbers follow JEP 223 and JEP 322 (`$VNUM-$PRE+$BUILD-$OPT`); IBM Semeru adds a product version
+("21.0.10.0") and an OpenJ9 release ("openj9-0.57.0").
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _VERSION = re.compile(
 
 @dataclass(frozen=True)
 class Vendor:
-    """How one vendor signs: IMPLEMENTOR in `release`, and a mark in the runtime line of `java -version`.
+    """The signature of one vendor: IMPLEMENTOR in `release`, and a mark in the runtime line of `java -version`.
 
     `mark` None: its builds carry no name there (Oracle's OpenJDK builds).
     """
@@ -58,11 +58,11 @@ _UNMARKED = frozenset(v.name for v in VENDORS if v.mark is None)
 
 @dataclass(frozen=True)
 class VersionOutput:
-    """One JDK build as it names itself.
+    """One JDK build as it identifies itself.
 
-    `version` is the Java runtime version with build number ("25.0.4.1+1-LTS"); `vendor` is None where it does not
-    sign; `product` is the vendor's own number ("Temurin-25.0.4.1+1", "21.0.10.0"); `openj9` is OpenJ9's ("0.57.0");
-    `level`: of debugging, of a build that is not for release ("fastdebug").
+    `version` is the Java runtime version with build number ("25.0.4.1+1-LTS"); `vendor` is None where it does not sign;
+    `product` is the vendor's own number ("Temurin-25.0.4.1+1", "21.0.10.0"); `openj9` is OpenJ9's ("0.57.0"); `level`
+    is the debug level of a build that is not for release ("fastdebug").
     """
 
     version: str
@@ -74,7 +74,7 @@ class VersionOutput:
 
 
 def parse_release(text: str) -> dict[str, str]:
-    """The KEY="value" lines of a `release` file; other lines do not count."""
+    """Parse the KEY="value" lines of a `release` file; other lines are ignored."""
     found = (_RELEASE_LINE.match(line) for line in text.splitlines())
     return {m.group(1): m.group(2) for m in found if m}
 
@@ -105,7 +105,7 @@ def parse_version_output(text: str) -> VersionOutput:
 
 
 def describe_release(release: dict[str, str]) -> VersionOutput | None:
-    """The build that a `release` file names; None where it does not say exactly (jlinked images do not)."""
+    """Return the build that a `release` file names; None where it names none exactly (jlinked images do not)."""
     versions = (release.get(key, "") for key in ("JAVA_RUNTIME_VERSION", "FULL_VERSION", "SEMANTIC_VERSION"))
     version = next((version for version in versions if "+" in version), None)
     implementor, product = release.get("IMPLEMENTOR"), release.get("IMPLEMENTOR_VERSION")
@@ -124,18 +124,18 @@ def describe_release(release: dict[str, str]) -> VersionOutput | None:
 
 
 def feature_version(version: str) -> int | None:
-    """25 for "25.0.4.1+1-LTS"; None where it does not start with a number."""
+    """Return the feature version, 25 for "25.0.4.1+1-LTS"; None where it does not start with a number."""
     match = re.match(r"\d+", version)
     return int(match.group()) if match else None
 
 
 def signed_by(build: VersionOutput, vendor: VendorName) -> bool:
-    """Is it this vendor's? A build without a mark or a name can only be of a vendor that leaves none."""
+    """Return whether it is this vendor's. A build without mark or name can only be from a vendor that leaves none."""
     return build.vendor == vendor or (build.vendor is None and build.product is None and vendor in _UNMARKED)
 
 
 def is_build(build: VersionOutput, version: str) -> bool:
-    """Is it exactly the build that the catalogue calls `version`?
+    """Return whether it is exactly the build that the catalogue calls `version`.
 
     The optional part at the end ("-LTS", "-2368", "-1-Debian") does not count. Semeru entries are written either as
     "21.0.10+7_openj9-0.57.0" or as the product version "21.0.12.10".
@@ -157,10 +157,10 @@ def is_early_access(version: str) -> bool:
 
 
 def build_order(version: str) -> BuildOrder:
-    """A key that sorts the builds of one vendor by age, for every way in which the catalogue writes versions.
+    """Return a key that sorts the builds of one vendor by age, for every way in which the catalogue writes versions.
 
-    Numbers first, without zeros at their end, so that the product version "21.0.10.0" of Semeru and the Java version
-    "21.0.10" are as old as each other; then early access before the release, the build, and OpenJ9's number (JEP 322).
+    Numbers come first, without trailing zeros, so that Semeru's product version "21.0.10.0" and the Java version
+    "21.0.10" rank equal; then early access before the release, the build, and OpenJ9's number (JEP 322).
 
     Raises:
         MatrixError: this is no version of a JDK.

@@ -1,5 +1,5 @@
-"""Command-line options by VM family, the flags that a JVM ends up with, which system properties it knows, and what it
-says who it is."""
+"""Command-line options by VM family, the flags that a JVM ends up with, the system properties that it knows, and how it
+identifies itself."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from jdkmatrix.jdks.identify import VersionOutput, Vm, parse_version_output
 
 _VERSION_TIMEOUT_S = 60
 _FLAGS_TIMEOUT_S = 30
-# By this, HotSpot lists its flags, and OpenJ9 refuses what begins with -XX: and it does not know, which it else passes
-# over without a word (eclipse.dev/openj9/docs/xxignoreunrecognizedxxcolonoptions).
+# With this, HotSpot lists its flags, and OpenJ9 refuses unknown options that begin with -XX:, which it would otherwise
+# ignore silently (eclipse.dev/openj9/docs/xxignoreunrecognizedxxcolonoptions).
 _TELL: Mapping[Vm, str] = {"hotspot": "-XX:+PrintFlagsFinal", "openj9": "-XX:-IgnoreUnrecognizedXXColonOptions"}
 _XMX = re.compile(r"-Xmx(?P<number>\d+)(?P<unit>[kKmMgG]?)")
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
-# "   size_t MaxHeapSize   = 1073741824   {product} {command line}"; JDK 8 and its like are too old for this tool.
+# "   size_t MaxHeapSize   = 1073741824   {product} {command line}"; JDK 8 and the like are too old for this tool.
 _FLAG = re.compile(r"^\s*\S+\s+(?P<name>\w+)\s+:?= *(?P<value>.*?)\s*\{[^}]*\} \{(?P<origin>[^}]*)\}\s*$")
 
 # Names and first versions: JEP 444 and java.lang.VirtualThread of each version. `jdk.unparker.maxPoolSize` was seen to
 # make as many "VirtualThread-unparker" threads as asked on 21.0.8; on 25.0.3 nothing reads it, since timed waits are in
 # the ForkJoinPool's own delay scheduler (JDK-8351927). The names of the pollers were looked up in the classes of 21.0.8
-# and 25.0.2. 22 to 24 were not looked at, so they count as without what only one of the two has.
+# and 25.0.2. 22 to 24 were not examined, so they count as lacking what only one of the two has.
 _FIRST = {
     "jdk.virtualThreadScheduler.parallelism": 21,
     "jdk.virtualThreadScheduler.maxPoolSize": 21,
@@ -42,7 +42,7 @@ _FIRST_WITH = {("jdk.pollerMode", "3"): 27}  # values that came later than their
 
 
 def java_version(home: Path) -> tuple[str, VersionOutput]:
-    """Run `home`/bin/java -version; returns its output, as text and parsed.
+    """Run `home`/bin/java -version; return its output, as text and parsed.
 
     Raises:
         MatrixError: it does not start, or prints something else.
@@ -64,17 +64,17 @@ def java_version(home: Path) -> tuple[str, VersionOutput]:
 
 
 def options_of(jvm: Jvm, vm: Vm) -> tuple[str, ...]:
-    """matrix.toml's options for that family."""
+    """Return matrix.toml's options for that family."""
     return jvm.hotspot.options if vm == "hotspot" else jvm.openj9.options
 
 
 def read_flags(
     java: Path, vm: Vm, options: Sequence[str], *, cpus: Sequence[int], cgroups: Sequence[Path] = ()
 ) -> dict[str, str]:
-    """The flags that are not at their default, as ergonomics sets them on just these CPUs and in those cgroups, where
-    the JVM looks for its limits.
+    """Read the flags that are not at their default, as ergonomics sets them on exactly these CPUs and in those cgroups,
+    where the JVM looks for its limits.
 
-    Asked of a JVM of its own, before the measurement. OpenJ9 has no such listing: an empty dictionary.
+    A JVM of its own is asked, before the measurement. OpenJ9 has no such listing: an empty dictionary.
 
     Raises:
         MatrixError: the JVM does not start with these options, or does not know one.
@@ -100,7 +100,7 @@ def read_flags(
 
 
 def heap_bytes(flags: Mapping[str, str], options: Iterable[str]) -> int:
-    """The most that the heap may have: by the JVM's own word, or by the last -Xmx; 0 where neither says."""
+    """Return the maximum size of the heap, as the JVM itself says or by the last -Xmx; 0 where neither says."""
     if "MaxHeapSize" in flags:
         return int(flags["MaxHeapSize"])
     sizes = [match for option in options if (match := _XMX.fullmatch(option))]
@@ -108,14 +108,14 @@ def heap_bytes(flags: Mapping[str, str], options: Iterable[str]) -> int:
 
 
 def parse_flags(text: str) -> dict[str, str]:
-    """The lines of -XX:+PrintFlagsFinal whose origin is not "default"."""
+    """Parse the lines of -XX:+PrintFlagsFinal whose origin is not "default"."""
     matches = (_FLAG.match(line) for line in text.splitlines())
     return {m["name"]: m["value"] for m in matches if m and m["origin"] != "default"}
 
 
 def unknown_properties(properties: Mapping[str, str], vm: Vm, feature_version: int) -> list[str]:
-    """A sentence for each property of the scheduler and the pollers of virtual threads that this JDK does not have, or
-    not with this value: it would change nothing, and a cell that measured it would show a tuning that was none. Pure.
+    """Return a sentence for each property of the scheduler and the pollers of virtual threads that this JDK lacks, or
+    lacks with this value: it would change nothing, and a cell that measured it would show a tuning that was none. Pure.
     """
     found = []
     for name, value in properties.items():

@@ -1,4 +1,4 @@
-"""Which places on this machine hold an entry's JDK: Nix, the cache, the host. Files are read, nothing is started."""
+"""Find the places on this machine that hold an entry's JDK: Nix, the cache, the host. Reads files, starts nothing."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from jdkmatrix.provision.nix_parts import EVERYTHING, handed_over
 
 @dataclass(frozen=True)
 class Here:
-    """Where an entry's JDK is on this machine, found without starting it.
+    """A place of an entry's JDK on this machine, found without starting it.
 
-    `problem`: why it cannot be used though it was handed over. `cached` only for the cache.
+    `problem`: why it cannot be used although it is there. `cached` only for the cache.
     """
 
     source: str
@@ -29,7 +29,7 @@ class Here:
 
 
 def locate(entry: JdkEntry) -> Iterator[Here]:
-    """Places on this machine that claim to hold the entry's JDK, best first; nothing is started."""
+    """Yield places on this machine that claim to hold the entry's JDK, best first; nothing is started."""
     handed = handed_over()
     home = handed.jdks.get(entry.id) if handed else None
     if home is not None:
@@ -53,12 +53,12 @@ def _handed_over(entry: JdkEntry, home: Path) -> Here:
 
 
 def has_everything(entry: JdkEntry) -> bool:
-    """Whether the app that has everything hands this JDK over, if it is on the axis: a hash pins it, and it lasts."""
+    """Return whether the everything app hands over this JDK, if it is on the axis: a hash pins it, and it lasts."""
     return for_this_system(entry.archives) is not None and not is_early_access(entry.version)
 
 
 def not_handed_over(entry: JdkEntry) -> str | None:
-    """Why the flake does not hand this JDK over; None: it does, or this runs from a checkout.
+    """Say why the flake does not hand over this JDK; None: it does, or this runs from a checkout.
 
     Raises:
         MatrixError: MATRIX_PARTS is set, and what it names cannot be read.
@@ -74,7 +74,7 @@ def not_handed_over(entry: JdkEntry) -> str | None:
 
 
 def notice(entry: JdkEntry, version: str, libc: str | None) -> str | None:
-    """How the JDK differs from the catalogue or from the host; None: it does not."""
+    """Say how the JDK differs from the catalogue or from the host; None: it does not."""
     found: list[str] = []
     if entry.rolling and version != entry.last_seen:
         found.append(f"{version} was got; the catalogue last saw {entry.last_seen}")
@@ -84,5 +84,5 @@ def notice(entry: JdkEntry, version: str, libc: str | None) -> str | None:
 
 
 def host_only(entry: JdkEntry) -> str:
-    """Why an entry without archives and registry is not here."""
+    """Say why an entry without archives and registry is not here."""
     return f"no {entry.vendor} {entry.version} on this host, and it has no other source"

@@ -1,8 +1,8 @@
 """Ask the vendors for their newest builds, and get the sha256 of each archive.
 
 The sums come from the vendor itself, over HTTPS, and are trusted on first use: whoever controls the vendor's site when
-a build is looked up controls what is pinned. From then on the pin holds: `matrix jdks fetch` takes no file with another
-sum, and runs the JDK to see that it is the build that the entry names.
+a build is looked up controls what is pinned. From then on the pin holds: `matrix jdks fetch` accepts no file with
+another sum, and runs the JDK to check that it is the build that the entry names.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def question(entry: JdkEntry) -> Question:
 
 
 def look_up(entries: Iterable[JdkEntry], get_text: GetText, limit_s: float = LOOKUP_LIMIT_S) -> dict[Question, Answer]:
-    """One answer for each vendor and feature version among `entries`, whose vendors are all in `SOURCES`.
+    """Return one answer for each vendor and feature version among `entries`, whose vendors are all in `SOURCES`.
 
-    All are asked at the same time. One that fails, or takes longer than `limit_s`, is `Unanswered`; the others are not
-    touched by that.
+    All are asked in parallel. One that fails, or takes longer than `limit_s`, is `Unanswered`, without effect on the
+    others.
     """
     jobs = {asked: partial(_ask, asked, get_text) for asked in map(question, entries)}
     return answers_in_time(jobs, limit_s, Unanswered(f"no answer within {limit_s:g} s"))

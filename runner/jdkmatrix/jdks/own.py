@@ -1,4 +1,4 @@
-"""A JDK in a folder of the user: no catalogue has it, and no hash pins it."""
+"""A JDK in a folder of the user, which no catalogue has and no hash pins."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _FIRST_WITH_VIRTUAL_THREADS = 21
 
 
 class OwnJdk(JdkEntry):
-    """`vendor`: as its `release` file says; `home`: where it is."""
+    """A JDK of the user. `vendor`: as its `release` file says; `home`: where it is."""
 
     vendor: str  # type: ignore[assignment]
     home: Path
 
 
 def own_ids(homes: Iterable[Path]) -> dict[str, str]:
-    """By id, each folder: OWN_JDK and its name, in the letters that an id may have, which marks it wherever it is
-    shown. A name that comes again gets a number."""
+    """Return each folder by id: OWN_JDK, which marks it wherever it is shown, and its name in the letters that an id
+    may have. A name that occurs again gets a number."""
     found: dict[str, str] = {}
     for home in dict.fromkeys(homes):
         name = f"{OWN_JDK}{re.sub(r'[^a-z0-9]+', '-', home.name.lower()).strip('-') or 'jdk'}"
@@ -35,7 +35,7 @@ def own_ids(homes: Iterable[Path]) -> dict[str, str]:
 
 
 def load_with_own(path: Path, homes: Mapping[str, str]) -> Catalogue:
-    """The catalogue in jdks.json with an entry for each of these folders, by their ids, as seen from where it lies;
+    """Load the catalogue in jdks.json with an entry for each of these folders, by their ids and relative to the file;
     starts each JDK once.
 
     Raises:

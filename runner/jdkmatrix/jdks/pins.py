@@ -15,7 +15,7 @@ _EXACT_BUILD = re.compile(r"-\d+\.\d")
 
 
 def why_fixed(entry: JdkEntry) -> str | None:
-    """Why an update leaves `entry` alone; None: it follows the newest build of its feature version."""
+    """Say why an update leaves `entry` alone; None: it follows the newest build of its feature version."""
     return next(_reasons(entry), None)
 
 
@@ -36,7 +36,7 @@ def _reasons(entry: JdkEntry) -> Iterator[str]:
 
 
 def alternatives(entry: JdkEntry, catalogue: Catalogue) -> list[str]:
-    """Ids of other entries of the same feature version, the likest first: the same VM, no known bugs, a release."""
+    """List ids of other entries of the same feature version, closest first: the same VM, no known bugs, a release."""
     others = [other for other in catalogue.entries if other.feature_version == entry.feature_version]
     ranked = sorted(
         (other for other in others if other.id != entry.id),
@@ -51,7 +51,7 @@ def alternatives(entry: JdkEntry, catalogue: Catalogue) -> list[str]:
 
 
 def instead_of(entry: JdkEntry, catalogue: Catalogue) -> str:
-    """`alternatives` in words, at most three."""
+    """Put `alternatives` into words, at most three."""
     found = alternatives(entry, catalogue)[:_ALTERNATIVES_MAX]
     if not found:
         return f"the catalogue has no other JDK {entry.feature_version}"

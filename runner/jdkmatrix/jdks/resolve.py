@@ -1,4 +1,4 @@
-"""From a catalogue entry to a JDK on this machine.
+"""Resolve a catalogue entry to a JDK on this machine.
 
 In this order: what Nix hands over, the cache, a matching host JDK, the vendor's archive, a package registry.
 """
@@ -27,7 +27,7 @@ class Available:
     """A JDK that runs here. `source`: "nix", "cache", "host", "own", "archive" or "registry" (the last two: just
     fetched).
 
-    `version` and `version_output` are what java itself says; `files_sha256` is of all that is in `home`; `notice` is
+    `version` and `version_output` are what java itself says; `files_sha256` covers all that is in `home`; `notice` is
     what a reader of results must know.
     """
 
@@ -42,13 +42,13 @@ class Available:
 
     @property
     def is_ours(self) -> bool:
-        """Does it lie in the cache or in Nix’s store, where nobody else changes it?"""
+        """True if it lies in the cache or in Nix’s store, where nobody else changes it."""
         return self.source not in ("host", "own")
 
 
 def resolve(entry: JdkEntry, *, progress: Progress = lambda _: None) -> Available | None:
-    """The JDK where it is here already; None where it is not. Starts it once unless it is from the cache. `progress` is
-    told why it is not from an earlier place.
+    """Return the JDK if it is here already; None if it is not. Starts it once unless it is from the cache. `progress`
+    is told why it is not from an earlier place.
 
     Raises:
         MatrixError: MATRIX_PARTS is set, and what it names cannot be read; or an own JDK does not start.
@@ -57,9 +57,9 @@ def resolve(entry: JdkEntry, *, progress: Progress = lambda _: None) -> Availabl
 
 
 def fetch(entry: JdkEntry, *, progress: Progress = lambda _: None, catalogue: Catalogue | None = None) -> Available:
-    """Have the JDK here: a pinned build that is here already is kept; a rolling one is brought up to date.
+    """Provide the JDK here: a pinned build that is here already is kept; a rolling one is brought up to date.
 
-    `catalogue`: where to look for what could be used instead of an archive that its vendor took away.
+    `catalogue`: where to look for alternatives to an archive that its vendor removed.
 
     Raises:
         MatrixError: no source delivers it, with one reason for each; nothing is left behind.
@@ -78,7 +78,7 @@ def fetch(entry: JdkEntry, *, progress: Progress = lambda _: None, catalogue: Ca
 
 
 def _here(entry: JdkEntry, reasons: list[str], progress: Progress) -> Available | None:
-    """From a place on this machine; why others cannot be used is said, and added to `reasons`."""
+    """Open it from a place on this machine; why others cannot be used is said, and added to `reasons`."""
     for place in locate(entry):
         try:
             return _open(entry, place)
@@ -117,7 +117,7 @@ def _from_cache(entry: JdkEntry, cached: Cached, source: str, more: str | None =
 
 
 def _first(entry: JdkEntry, reasons: list[str], progress: Progress, catalogue: Catalogue | None) -> Available | None:
-    """Archive, then registry; why each did not deliver is added to `reasons`."""
+    """Try the archive, then the registry; if neither delivers, add why to `reasons`."""
     if not entry.archives and entry.registry is None:
         reasons.append(host_only(entry))
         return None

@@ -22,7 +22,7 @@ SYSTEMS: tuple[System, ...] = get_args(System)
 
 @dataclass(frozen=True)
 class EntryUpdate:
-    """`text` says what becomes of `entry`, and why. `moved`: what it becomes; None: it stays.
+    """The verdict on one entry. `text` says what becomes of `entry`, and why. `moved`: what it becomes; None: it stays.
 
     `unanswered`: why nobody could say whether there is a newer build; None: somebody could.
     """
@@ -50,7 +50,7 @@ def judge(entry: JdkEntry, answer: Answer, catalogue: Catalogue) -> EntryUpdate:
 
 
 def with_updates(catalogue: Catalogue, verdicts: Iterable[EntryUpdate]) -> Catalogue:
-    """The catalogue with every move of `verdicts`, and with what was moved away from in the `-prev` entries."""
+    """Return the catalogue with every move of `verdicts`, and with the replaced builds in the `-prev` entries."""
     moves = {verdict.entry.id: verdict.moved for verdict in verdicts if verdict.moved is not None}
     standing = {entry.id: entry for entry in catalogue.entries}
     kept = {
@@ -68,7 +68,7 @@ def with_updates(catalogue: Catalogue, verdicts: Iterable[EntryUpdate]) -> Catal
 
 
 def difference(old: str, new: str, name: str) -> str:
-    """A unified diff of two texts of the file `name`, in the form that `git apply` takes; "" when they are the same."""
+    """Return a unified diff of two texts of the file `name`, in the form that `git apply` takes; "" if they agree."""
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     return "".join(difflib.unified_diff(before, after, fromfile=f"a/{name}", tofile=f"b/{name}"))
 
@@ -134,7 +134,7 @@ def _move(entry: JdkEntry, version: str, answer: Mapping[System, Pin]) -> EntryU
 
 
 def _kept(entry: JdkEntry, standing: JdkEntry | None) -> JdkEntry:
-    """`entry` as its own `-prev`, in the place of `standing`."""
+    """Return `entry` as its own `-prev`, in place of `standing`."""
     data = _written(entry, without={"previous"}) | {"id": f"{entry.id}{PREVIOUS_SUFFIX}"}
     if standing is not None and standing.version != entry.version:
         data["previous"] = standing.version
@@ -142,5 +142,5 @@ def _kept(entry: JdkEntry, standing: JdkEntry | None) -> JdkEntry:
 
 
 def _written(entry: JdkEntry, without: set[str]) -> dict[str, Any]:
-    """The keys of `entry` that stand in the file."""
+    """Return the keys of `entry` that are in the file."""
     return entry.model_dump(exclude_unset=True, exclude=without)

@@ -1,1 +1,1 @@
-"""From a load as matrix.toml has it to what a driver is asked for."""
+"""The way from a load in matrix.toml to what a driver is asked for."""

@@ -1,9 +1,9 @@
-"""Which forks did what their load asks for, which did not, and which were lost. Pure.
+"""Tell forks that did what their load asks for from those that did not, and those that were lost. Pure.
 
-A ratio compares forks that have its figure. A server that hangs, or misses the rate, has none, so that ratios alone
-show the forks that did well and call them the executor. So each load has a question to which every fork is an answer,
-the failed ones too, and two arms are compared by how many of their forks say yes (stats/exact_test.py). What a fault of
-the host or of the measurement spoilt is no answer: such forks are lost, and counted apart.
+A ratio compares forks that have its figure. A server that hangs, or misses the rate, has none, so ratios alone would
+show the forks that did well and call them the executor. So each load has a question that every fork answers, failed
+ones included, and two arms are compared by how many of their forks say yes (stats/exact_test.py). A fork that a fault
+of the host or of the measurement spoilt is no answer: such forks are lost, and counted separately.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from jdkmatrix.records.limits import LIMIT_CODES
 from jdkmatrix.records.reasons import KILLED, Status
 from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
 
-# Reasons of a failed fork that are the server's own doing, or a program's; all others are the host's, the driver's, or
+# Reasons for a failed fork that are the server's own doing, or a program's; all others are the host's, the driver's or
 # ours.
 SERVERS_OWN = LIMIT_CODES | {
     *("server", "server-hangs", "out-of-memory", "flood", "wrong-executor", "lost-update", "program"),
@@ -26,7 +26,7 @@ SERVERS_OWN = LIMIT_CODES | {
 
 
 class ForkOutcome(Enum):
-    """The values are what a load answers (`LoadKind.answer`)."""
+    """The fate of a fork; the values are the answers of a load (`LoadKind.answer`)."""
 
     YES = True
     NO = False
@@ -34,7 +34,7 @@ class ForkOutcome(Enum):
 
 
 def fate(fork: Fork, load: AnyLoad) -> ForkOutcome:
-    """Tell what became of a fork. `load`: of its cell."""
+    """Tell what became of a fork. `load`: that of its cell."""
     if fork.status is Status.FAILED:
         return ForkOutcome.NO if failed_by_itself(fork) else ForkOutcome.LOST
     if fork.status is Status.INVALID or not fork.valid_windows:
@@ -45,14 +45,14 @@ def fate(fork: Fork, load: AnyLoad) -> ForkOutcome:
 
 
 def failed_by_itself(fork: Fork) -> bool:
-    """Did the server, and nothing else, make this fork fail?"""
+    """Return whether the server made this fork fail, and nobody killed it."""
     codes = {reason.code for reason in fork.reasons}
     return fork.status is Status.FAILED and KILLED not in codes and bool(codes & SERVERS_OWN)
 
 
 @dataclass(frozen=True)
 class OutcomeCounts:
-    """How many forks said yes and no; `lost` forks said nothing."""
+    """Counts of forks that said yes and no; `lost` forks said nothing."""
 
     yes: int
     no: int
@@ -64,7 +64,7 @@ class OutcomeCounts:
 
 
 def attained(forks: Iterable[Fork], load: AnyLoad, *, planned: int = 0) -> OutcomeCounts:
-    """Count outcomes of all forks of a cell. `planned`: those beyond its forks were never measured, and are lost."""
+    """Count the outcomes of a cell's forks. `planned`: those beyond its forks were never measured, and are lost."""
     fates = [fate(fork, load) for fork in forks]
     lost = fates.count(ForkOutcome.LOST) + max(0, planned - len(fates))
     return OutcomeCounts(fates.count(ForkOutcome.YES), fates.count(ForkOutcome.NO), lost)
@@ -72,8 +72,8 @@ def attained(forks: Iterable[Fork], load: AnyLoad, *, planned: int = 0) -> Outco
 
 @dataclass(frozen=True)
 class Contrast:
-    """Two arms and one question. `p_value`: None where no outcome of so many forks, with so many that say yes, could be
-    told from chance, and there is no test."""
+    """Two arms and one question. `p_value`: None if no outcome with as many forks, and as many that say yes, could be
+    told from chance, so that there is no test."""
 
     numerator: OutcomeCounts
     denominator: OutcomeCounts
@@ -81,18 +81,18 @@ class Contrast:
 
     @property
     def gap(self) -> float:
-        """By how much the shares of forks that say yes differ, 0..1; 0 where an arm says nothing."""
+        """The difference between the shares of forks that say yes, 0..1; 0 if an arm says nothing."""
         one, other = self.numerator, self.denominator
         return abs(one.yes / one.told - other.yes / other.told) if one.told and other.told else 0.0
 
     @property
     def is_better(self) -> bool:
-        """Does a larger share of the numerator's forks say yes?"""
+        """True if a larger share of the numerator's forks says yes."""
         return self.numerator.yes * self.denominator.told > self.denominator.yes * self.numerator.told
 
 
 def contrast(numerator: OutcomeCounts, denominator: OutcomeCounts, *, error: float) -> Contrast:
-    """`error`: what a p-value must be below to say anything."""
+    """Compare two arms. `error`: what a p-value must be below to say anything."""
     table = (numerator.yes, numerator.no, denominator.yes, denominator.no)
     possible = error > least_p_value(*table)
     return Contrast(numerator, denominator, fisher_exact(*table) if possible else None)

@@ -1,1 +1,1 @@
-"""The rules by which a measurement counts, each with its limits and in words. Pure."""
+"""The rules that decide whether a measurement counts, each with its limits and in words. Pure."""

@@ -1,4 +1,4 @@
-"""A gate: a rule by which a window, an experiment or a whole fork does not count."""
+"""A gate: a rule that excludes a window, an experiment or a whole fork."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Positive = Annotated[float, Field(gt=0)]
 
 @dataclass(frozen=True)
 class WindowContext:
-    """Effects that a window is meant to see, and which are no fault then.
+    """Effects that are intended in a window, and so are not faults.
 
-    `service_s`: what an answer takes at least; what becomes due in the last of it cannot be answered. `heap_growth`:
-    where the memory goes is the question. `sut_cpus`, `remote_cpus`: how many the server may use, and the remote
-    system or the database. `precision`: what the profile promises for a ratio, as a share; what takes the server's CPU
-    time away is judged by it. `p99_max_us`: the objective that latency is held against.
+    `service_s`: the least time that a response takes; requests that fall due in the last `service_s` cannot be
+    answered. `heap_growth`: true where memory use is itself the question. `sut_cpus`, `remote_cpus`: how many CPUs the
+    server may use, and the remote system or the database. `precision`: what the profile promises for a ratio, as a
+    share; whatever takes CPU time away from the server is judged against it. `p99_max_us`: the objective for latency.
     """
 
     service_s: float = 0.0
@@ -45,9 +45,9 @@ DEFAULT_CONTEXT = WindowContext()
 
 @dataclass(frozen=True)
 class Observation:
-    """Readings of one window; a gate judges nothing that is None. `readings_s`: the longest that the readings around it
-    may span, where that does not follow from its `load`. `best_cpu_share`: how busy the server was in the best window
-    of its fork."""
+    """Readings of one window; gates skip those that are None. `readings_s`: the longest time that the readings around
+    it should span, where that does not follow from its `load`. `best_cpu_share`: how busy the server was in the busiest
+    window of its fork."""
 
     load: LoadResult | None = None
     sut: SutUsage | None = None
@@ -62,9 +62,9 @@ class Observation:
 
 @dataclass(frozen=True)
 class Gate:
-    """`codes`: of the reasons that it gives; `limits`: the names of those that it goes by; `check`: why it refuses what
-    was seen, by a table with these limits. `name`, `catches` and `cannot` (what passes it): for the page of the method.
-    """
+    """`codes`: those of the reasons that it yields; `limits`: the names of the limits that it applies; `check`: yields
+    why it refuses an observation, given a table with these limits. `name`, `catches` and `cannot` (what gets past it):
+    texts for the method page."""
 
     codes: tuple[str, ...]
     name: str
@@ -75,7 +75,7 @@ class Gate:
 
 
 def over(limit: float, code: str, message: str, **seen: float | None) -> Iterator[Reason]:
-    """A reason where the one figure that was `seen` is above its limit; `message` has a place for it."""
+    """Yield a reason if the single figure `seen` exceeds its limit; `message` has a placeholder for it."""
     ((name, value),) = seen.items()
     if value is not None and value > limit:
         yield Reason(code=code, message=message.format(value), figures={name: value, "max": limit})

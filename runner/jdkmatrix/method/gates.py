@@ -1,7 +1,7 @@
-"""All gates, and what they come to: why a window, or a whole fork, must not be trusted.
+"""All gates, and the verdicts that follow: why a window, or a whole fork, must not be trusted.
 
-What a gate refuses the host or the measurement did wrong: it says nothing of the server and is dropped. What the server
-did not do (`shortfalls`) is kept.
+Gates refuse what the host or the measurement did wrong: it says nothing about the server and is dropped. What the
+server failed to do (`shortfalls`) is kept.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ GATES = (*HOST_GATES, *LOAD_GATES, *SERVER_GATES)
 class Thresholds(HostLimits, LoadLimits, ServerLimits, ResultLimits):
     """The limits of all gates."""
 
-    valid_windows_min: Share = 0.5  # of a fork's windows: with fewer, the fork is invalid
+    valid_windows_min: Share = 0.5  # of a fork's windows; with fewer valid ones, the fork is invalid
 
 
 def refusals(seen: Observation, limits: Thresholds, context: WindowContext = DEFAULT_CONTEXT) -> tuple[Reason, ...]:
-    """The reasons of every gate that this failed by a fault of the host or of the measurement; empty means valid."""
+    """Return the reasons of all gates that found a fault of the host or of the measurement; empty means valid."""
     return tuple(reason for gate in GATES for reason in gate.check(seen, limits, context))
 
 
 def beside_peers(windows: Sequence[Window], limits: Thresholds) -> tuple[Window, ...]:
-    """The windows of one fork in a closed loop, each judged beside the others under the same load: fewer connections
-    may keep a server less busy. A quota of CPU time is given anew ten times a second: readings that span one time more
-    see more than all of it, which is no best that others fall short of."""
+    """Judge each window of a closed-loop fork against the others under the same load, since fewer connections may keep
+    a server less busy. A CPU quota is refilled ten times a second: readings that span one more refill show more than
+    all of it, which must not become a best that other windows fall short of."""
     best: dict[Load, float] = {}
     for window in windows:
         best[window.load.load] = max(min(window.sut.cpu_share, 1.0), best.get(window.load.load, 0.0))
@@ -49,12 +49,12 @@ def beside_peers(windows: Sequence[Window], limits: Thresholds) -> tuple[Window,
 
 
 def burn_off(check: BurnCheck | None, limits: Thresholds) -> Reason | None:
-    """Why the work of a request was not the one that was calibrated; None where it was."""
+    """Return why a request's work is not what was calibrated; None if it is."""
     return next(BURN.check(Observation(burn=check), limits, DEFAULT_CONTEXT), None)
 
 
 def measured_status(windows: Sequence[Window], warmup: Warmup | None, limits: Thresholds) -> Status:
-    """The status of a fork that went through to its end."""
+    """Return the status of a fork that ran to its end."""
     valid = sum(window.valid for window in windows)
     if valid == 0 or valid < limits.valid_windows_min * len(windows):
         return Status.INVALID
@@ -62,7 +62,7 @@ def measured_status(windows: Sequence[Window], warmup: Warmup | None, limits: Th
 
 
 def too_few_valid(windows: Sequence[Window]) -> Reason:
-    """Why an invalid fork is so."""
+    """Return the reason why a fork is invalid."""
     valid = sum(window.valid for window in windows)
     which = f"only {valid} of {len(windows)} windows are valid" if valid else "every window is invalid"
     codes = sorted({reason.code for window in windows for reason in window.reasons})

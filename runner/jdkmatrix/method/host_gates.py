@@ -1,4 +1,4 @@
-"""Gates of the host: what took CPU time away, and what befell it; and of this tool, which reads it."""
+"""Gates for the host (what took CPU time away, and other faults) and for this tool, which reads it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import CpuRole, CpuUse
 from jdkmatrix.records.reasons import Reason
 
-_MISSING_PER_PRECISION_MAX = 0.2  # of a window: CPU per request is too low by as much
+_MISSING_PER_PRECISION_MAX = 0.2  # of a window; CPU per request is too low by the same share
 _ROLE_WORDS: dict[CpuRole, str] = {
     "sut": "the server",
     "driver": "the driver",
@@ -20,33 +20,33 @@ _ROLE_WORDS: dict[CpuRole, str] = {
 
 
 class HostLimits(Table):
-    """CPU time that is taken from the server biases its figures by the same share: `…_per_precision_max` are shares of
-    its CPUs, in units of the precision that the profile promises. A driver needs its CPUs only in time."""
+    """CPU time taken from the server biases its figures by the same share: `…_per_precision_max` are shares of its
+    CPUs, in units of the precision that the profile promises. A driver only needs its CPUs in time."""
 
     foreign_per_precision_max: NotNegative = 1.0  # by processes that are not ours, on the server's CPUs …
     foreign_sut_share_max: Share = 0.02  # … and never more than this
     foreign_cpu_share_max: Share = 0.10  # on the CPUs of driver and remote system
-    # What is in nobody's clock looks foreign. So it may be so much more for each of these, and by what ticks round. The
-    # first two only where the kernel does not show for how long tasks ran:
-    idle_entry_us: NotNegative = 10.0  # waking a CPU up: each time that it went idle, where the kernel counts that …
-    idle_overhead_share_max: Share = 0.04  # … and else, of the time that it idles or works, whichever is less
-    thread_end_us: NotNegative = 5.0  # on the server's CPUs, for each thread that ended on the host, whoever's it was
+    # CPU time that is in nobody's clock looks foreign. So these allowances, and one for rounding to ticks, are added to
+    # the limit. The first two apply only where the kernel does not show how long tasks ran:
+    idle_entry_us: NotNegative = 10.0  # waking a CPU: for each time it went idle, where the kernel counts them …
+    idle_overhead_share_max: Share = 0.04  # … and elsewhere, of its idle or its busy time, whichever is less
+    thread_end_us: NotNegative = 5.0  # on the server's CPUs, for each thread that ended on the host, whoever owned it
     steal_per_precision_max: NotNegative = 0.5
     steal_share_max: Share = 0.05  # of the CPUs of driver and remote system
-    runner_cpu_share_max: Share = 0.05  # of one CPU, which is none of the server's
-    # How much longer than the load, and its last answers, the readings around it may span: all shares are of that time.
-    # Up to 0.15 s in 1,283 windows; half a second makes 5 % of the shortest window, 1 s, look like 3.3 %.
+    runner_cpu_share_max: Share = 0.05  # of one CPU, not one of the server's
+    # How much longer than the load and its last responses the readings around it may span: all shares are of that time.
+    # It was up to 0.15 s in 1,283 windows; half a second makes 5 % of the shortest window, 1 s, look like 3.3 %.
     readings_late_max_s: Positive = 0.5
-    # An experiment's figures are its program's own, so that its readings may come late, up to so many times as long as
-    # they should span. CPU time that was taken looks smaller by as much, and the limits of that are lower by it.
+    # An experiment's figures are its program's own, so its readings may come late: they may span this many times as
+    # long as they should. CPU time that was taken then looks smaller by this factor, so its limits are lowered by it.
     readings_spread_max: Positive = 1.5
-    throttled_share_max: Share = 0.001  # of the window, by the CPU quota of a cgroup, summed over CPUs
+    throttled_share_max: Share = 0.001  # of the window, by a cgroup's CPU quota, summed over CPUs
     swapped_bytes_per_s_max: NotNegative = 100_000.0
-    clock_step_s_max: NotNegative = 0.1  # beyond the monotonic clock; slewing by NTP stays below 0.5 ms a second
+    clock_step_s_max: NotNegative = 0.1  # relative to the monotonic clock; slewing by NTP stays below 0.5 ms a second
 
 
 def cpu_sets(seen: Observation) -> Iterator[tuple[CpuUse, bool, str]]:
-    """Each set of CPUs that something is measured on, whether it is the server's, and whose it is in words."""
+    """Yield each CPU set that is measured on, whether it is the server's, and whose it is in words."""
     for use in seen.host.cpu_use if seen.host else ():
         if set(use.roles) != {"runner"}:
             yield use, "sut" in use.roles, " and ".join(_ROLE_WORDS[role] for role in use.roles)
@@ -68,14 +68,14 @@ def _foreign(seen: Observation, limits: HostLimits, context: WindowContext) -> I
 
 
 def _spread(seen: Observation) -> float:
-    """How many times as long as it should be is the time that the readings of an experiment span; 1 elsewhere."""
+    """Return how many times longer than they should the readings of an experiment span; 1 elsewhere."""
     elapsed_s = seen.host.elapsed_s if seen.host else None
     return max(1.0, elapsed_s / seen.readings_s) if elapsed_s and seen.readings_s else 1.0
 
 
 def _nobodys_share(use: CpuUse, seen: Observation, limits: HostLimits) -> float:
-    """CPU time that may look foreign and is in nobody's clock (probes/cpu_balance.py): waking a CPU up, rounding, and
-    on the server's CPUs the ends of threads."""
+    """Return the share of CPU time that may look foreign but is in nobody's clock (probes/cpu_balance.py): waking a
+    CPU, rounding and, on the server's CPUs, the ends of threads."""
     if use.by_tasks:
         waking_share = 0.0
     elif use.idle_entries_per_s is None:
@@ -104,10 +104,10 @@ def _runner_busy(seen: Observation, limits: HostLimits, context: WindowContext) 
 
 
 def _readings(seen: Observation, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
-    """Whether the readings span what they are to be of. Every share of a CPU is of the time between them: where this
-    tool was stopped, that time is longer, and a disturbance of the load looks smaller by as much. Where a load runs
-    before its part that counts, the readings at its edge may come too late, and what the server used until then is in
-    none of its figures."""
+    """Check that the readings span the right time. Every CPU share is of the time between them: if this tool was
+    stopped, that time is longer, and a disturbance of the load looks smaller in proportion. If a load starts before the
+    part that counts, the readings at the start of that part may come too late, and what the server used until then is
+    missing from its figures."""
     elapsed_s = seen.host.elapsed_s if seen.host else None
     if elapsed_s is None:
         return
@@ -134,9 +134,9 @@ def _readings(seen: Observation, limits: HostLimits, context: WindowContext) -> 
 
 
 def _answers_s(load: LoadResult) -> float:
-    """For how long a driver may have waited for answers when time was up: a second at most, and no longer than the
-    slowest one took, since those that never came stand there with the time that they had waited. Behind a lead, the
-    readings do not wait."""
+    """Return how long a driver may have waited for responses after time was up: a second at most, and no longer than
+    the slowest one took, since requests that were never answered are recorded with the time they had waited. After a
+    lead, the readings do not wait."""
     if load.lead:
         return 0.0
     return min(1.0, load.uncorrected.max_us / 1e6) if load.uncorrected and load.uncorrected.count else 1.0

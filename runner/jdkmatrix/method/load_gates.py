@@ -1,4 +1,4 @@
-"""Gates of what loads a server and of what it calls, which need only be there in time."""
+"""Gates for whatever loads a server and whatever it calls, which only need to be on time."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from jdkmatrix.records.reasons import Reason
 
 
 class LoadLimits(Table):
-    # Of its CPUs, by itself or with whom it shares them, or of one CPU by an event loop: it measures itself then.
+    # Of its CPUs, alone or with those that share them, or of one CPU by an event loop: above it, it measures itself.
     driver_cpu_share_max: Share = 0.90
     driver_late_share_max: NotNegative = 0.50  # how late it sends at p99, as a share of the p99 that it measures
     saturated_share_min: Share = 0.90  # a closed loop that keeps the server's CPUs busier than this saturates it …
-    saturated_share_drop_max: Share = 0.05  # … and in no window of a fork may it use less than in the best by more
+    saturated_share_drop_max: Share = 0.05  # … and no window of a fork may fall short of the best by more
     remote_cpu_share_max: Share = 0.90  # above it, the remote system or the database may have held requests up
-    remote_late_share_max: NotNegative = 0.02  # how late it answers at p99, as a share of its delay; of a short one …
-    remote_late_p99_us_max: Positive = 3000.0  # … this is not too much …
+    remote_late_share_max: NotNegative = 0.02  # how late it answers at p99, as a share of its delay; for a short one …
+    remote_late_p99_us_max: Positive = 3000.0  # … this much is acceptable …
     remote_late_short_share_max: NotNegative = 1.0  # … as long as it is no more than this share …
-    remote_late_least_us: NotNegative = 1000.0  # … or than waking up costs on a CPU that is shared
+    remote_late_least_us: NotNegative = 1000.0  # … or than waking up costs on a shared CPU
     remote_late_mean_share_max: Positive = 0.1  # how late it answers on average, as a share of its delay
 
 
@@ -32,9 +32,9 @@ def _cpus_full(seen: Observation, limits: LoadLimits, context: WindowContext) ->
 
 
 def _starved(seen: Observation, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
-    """Where a closed loop saturates the server, each window must have kept it as busy as the best did: one in which the
-    server idled was held up from outside, whatever else was seen. Not so where requests were left without an answer: a
-    server that has died idles, too, and such a window is its result."""
+    """Check that each window of a closed loop that saturates the server kept it as busy as the best one did: a window
+    in which the server idled was held up from outside, whatever else was seen. Windows with unanswered requests are
+    exempt: a server that has died idles, too, and such a window is its result."""
     if seen.load and (seen.load.errors.total or seen.load.lower_bounds):
         return
     best, drop_max = seen.best_cpu_share, limits.saturated_share_drop_max
@@ -48,7 +48,7 @@ def _starved(seen: Observation, limits: LoadLimits, context: WindowContext) -> I
 
 
 def _driver_saturated(seen: Observation, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
-    """With few connections, a loop that is full holds its own up while others idle: the share of all would hide it."""
+    """Judge the busiest loop: with few connections, it may be full while others idle, which the mean would hide."""
     if seen.load is None:
         return
     limit, share, loop_share = limits.driver_cpu_share_max, seen.load.driver_cpu_share, seen.load.driver_loop_cpu_share
@@ -75,8 +75,8 @@ def _driver_late(seen: Observation, limits: LoadLimits, context: WindowContext) 
 
 
 def _remote(seen: Observation, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
-    """Whether the remote system was itself what was waited for. It does not matter when it is late where a closed loop
-    keeps the server's CPUs full: that is held up by them, and no latency of it is judged."""
+    """Check that the remote system was not itself the bottleneck. Its lateness does not matter where a closed loop
+    keeps the server's CPUs full: they are the bottleneck then, and none of its latencies is judged."""
     remote, load, sut = seen.remote, seen.load, seen.sut
     if remote is None:
         return

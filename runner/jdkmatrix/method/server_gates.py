@@ -1,4 +1,4 @@
-"""Gates of a server that was not what it is to be measured as: not yet compiled, say, or with threads elsewhere."""
+"""Gates for a server that was not in the state to be measured: not yet compiled, say, or with threads elsewhere."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from jdkmatrix.records.reasons import BURN_OFF, Reason
 
 
 class ServerLimits(Table):
-    # By the JIT, of the server's CPUs, in units of the promised precision: above it, code was still being compiled.
+    # The JIT's share of the server's CPUs, in units of the promised precision: above it, code was still being compiled.
     jit_per_precision_max: Positive = 1.0
-    heap_growth_max: NotNegative = 0.05  # of the committed heap over a window: the collector was still sizing it
-    burn_off_max: Positive = 0.05  # of the time that a request's work should take at the CPU's speed of that moment
+    heap_growth_max: NotNegative = 0.05  # of the committed heap over a window; above it, it was still being sized
+    burn_off_max: Positive = 0.05  # of the time that a request's work should take at the CPU's speed at that moment
 
 
 def _compiling(seen: Observation, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
@@ -41,7 +41,7 @@ def _heap_growing(seen: Observation, limits: ServerLimits, context: WindowContex
 
 
 def _not_counted(seen: Observation, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
-    """Whether the requests that were sent are those that counted themselves; if not, nobody knows where they ran."""
+    """Check that the requests that counted themselves match those sent; if not, nobody knows where they ran."""
     served = seen.served
     if served is not None and not served.begun_min <= served.begun <= served.begun_max:
         yield Reason(
@@ -53,7 +53,7 @@ def _not_counted(seen: Observation, limits: ServerLimits, context: WindowContext
 
 
 def _burn_off(seen: Observation, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
-    """Is a request's work not the one that was calibrated? The host's clock is accounted for: this is about the JVM."""
+    """Check that a request's work is what was calibrated. The host's clock is accounted for: this is about the JVM."""
     check = seen.burn
     if check is None or check.expected_us is None:
         return

@@ -1,5 +1,5 @@
-"""Shortfalls of a server under its load: no answers, too few, failed ones. A window with them is kept, since they are
-what was to be found out: to drop it would keep the forks that did well and no others."""
+"""Shortfalls of a server under its load: no responses, too few, failed ones. A window with them is kept, since they are
+what was to be found out: dropping it would keep only the forks that did well."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from jdkmatrix.records.reasons import Reason
 
 
 class ResultLimits(Table):
-    achieved_rate_min: Share = 0.99  # of the asked rate
-    error_share_max: Share = 0.0  # errors and answers other than 2xx, of all requests
+    achieved_rate_min: Share = 0.99  # of the rate asked for
+    error_share_max: Share = 0.0  # errors and responses other than 2xx, of all requests
 
 
 def window_shortfalls(load: LoadResult, limits: ResultLimits, *, service_s: float = 0.0) -> tuple[Reason, ...]:
-    """Shortfalls of the server against its load; empty: none. `service_s`: see WindowContext."""
+    """Return the server's shortfalls under its load; empty if there are none. `service_s`: see WindowContext."""
     return tuple(_of_answers(load, limits, service_s))
 
 
@@ -26,7 +26,7 @@ def _of_answers(load: LoadResult, limits: ResultLimits, service_s: float) -> Ite
     if load.completed == 0:
         yield Reason(code="no-answers", message="no request was answered", figures={"completed": 0})
     due = _due(load, service_s)
-    # A server that refuses what is too much for it at once does not keep up.
+    # A server that at once refuses what is too much for it does not keep up.
     if due is not None and (share := load.succeeded / due if due else 0.0) < limits.achieved_rate_min:
         well = " with status 2xx" if load.non_2xx else ""
         yield Reason(
@@ -45,12 +45,12 @@ def _of_answers(load: LoadResult, limits: ResultLimits, service_s: float) -> Ite
 
 
 def _due(load: LoadResult, service_s: float) -> float | None:
-    """Early enough to be answered in time; None for a closed loop."""
+    """Return how many requests were due early enough to be answered in time; None for a closed loop."""
     match load.load:
         case RateLoad() as asked:
             # A driver may start its connections one after another, and then owes fewer than this.
             due = asked.rate_rps * load.duration_s if load.due is None else load.due
-            # Where it was on before, answers to earlier requests stand in for those that come too late.
+            # If the load was on before, responses to earlier requests stand in for those that come too late.
             return due if load.latency_from_s else max(0.0, due - asked.rate_rps * service_s)
         case RampLoad() as ramp:
             return float(ramp.due_until(load.duration_s - service_s))

@@ -1,4 +1,4 @@
-"""Has a server done all that it was sent?"""
+"""Detect whether a server has done everything that it was sent."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from jdkmatrix.records.windows import Gauges
 
 
 class AtRest:
-    """Where a few threads serve all, none of its requests is in flight for a moment while others wait for a thread: a
-    server is at rest once none has begun since the last look, either. `begun`: so many had, at the last answer."""
+    """Detects a server at rest. Where a few threads serve all, nothing may be in flight for a moment while requests
+    wait for a thread: so none may have begun since the last look, either. `begun`: how many had, at the last answer."""
 
     begun = -1
 
     def look(self, gauges: Gauges | None) -> bool:
-        """Is it at rest? `gauges`: what it answers now, if anything."""
+        """Return whether the server is at rest. `gauges`: what it answers now, if anything."""
         if gauges is None:
             return False
         before, self.begun = self.begun, gauges.begun

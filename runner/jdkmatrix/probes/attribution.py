@@ -1,19 +1,19 @@
 """Attribute the resident memory of a JVM to its uses. Pure.
 
-Three sources, the exact ones first:
+Three sources, the exact ones first, and a rest:
 
-1. smaps gives the resident bytes of each mapping exactly. What a mapping is for says its file, or the JVM: heap,
-   stacks, code cache, metaspace, the collector's bitmaps and card table.
-2. Anonymous memory that the JVM names no purpose for is, for the most part, malloc's. Native memory tracking counts
-   what the JVM has allocated there, by category; it does not say which pages, so this is taken to be resident as far
-   as there are resident pages.
-3. What glibc's malloc holds beyond that is free, fragmented, or allocated by libraries outside the JVM. Its heaps are
-   known by their addresses: "[heap]", and multiples of HEAP_MAX_SIZE (glibc's malloc/arena.c) for the other arenas. The
-   JVM aligns its own mappings too, so this needs a System.map that names all of them.
-4. The rest stands as "not attributed": the data of libraries that is in no file, stacks of ended threads that libc
-   keeps for new ones, large pieces that libraries have allocated.
+1. smaps gives the resident bytes of each mapping exactly. Its file or the JVM says what a mapping is for: heap, stacks,
+   code cache, metaspace, the collector's bitmaps and card table.
+2. Anonymous memory for which the JVM names no purpose is mostly malloc's. Native memory tracking counts what the JVM
+   has allocated there, by category, but does not say which pages, so this is taken to be resident as far as there are
+   resident pages.
+3. Whatever else glibc's malloc holds is free, fragmented, or allocated by libraries outside the JVM. Its heaps are
+   recognised by their addresses: "[heap]", and multiples of HEAP_MAX_SIZE (glibc's malloc/arena.c) for the other
+   arenas. The JVM aligns its own mappings too, so this needs a System.map that names all of them.
+4. The rest is shown as "not attributed": library data that is in no file, stacks of ended threads that libc keeps for
+   new ones, large blocks that libraries have allocated.
 
-Committed is not resident. Where the JVM tells no more than what is committed, that is shown up to what is resident, and
+Committed is not resident. Where the JVM reports only what is committed, that is shown up to what is resident, and
 `missing` says so.
 """
 
@@ -32,7 +32,7 @@ from jdkmatrix.records.windows import Gauges
 DIRECT_BUFFERS = "direct buffers"
 MALLOC_SURPLUS = "malloc: free or not counted"
 _MALLOC_HEAP_BYTES = 64 << 20  # of glibc on 64-bit machines
-# Categories that have mappings of their own, which only System.map tells from others. Heap and code are told by bounds.
+# Categories with mappings of their own, which only System.map tells apart. Bounds identify heap and code.
 _MAPPED_CATEGORIES = {
     "Class": Origin.CLASS_SPACE,
     "Metaspace": Origin.METASPACE,
@@ -62,14 +62,14 @@ class JvmAccount:
 
 @dataclass(frozen=True)
 class Attribution:
-    """`resident` in bytes by origin, nothing that is 0 and never less; the sum is that of the mappings."""
+    """`resident`: positive numbers of bytes by origin; their sum is that of the mappings."""
 
     resident: dict[str, int]
     missing: tuple[str, ...]
 
 
 def attribute(memory: MemoryMap, jvm: JvmAccount, gauges: Gauges | None) -> Attribution:
-    """`memory`: with no mapping in which regions of several origins meet."""
+    """Attribute the resident memory to origins. `memory`: without mappings in which regions of several origins meet."""
     found: defaultdict[str, int] = defaultdict(int)
     unnamed_bytes = malloc_bytes = 0
     for mapping in memory.mappings:
@@ -111,7 +111,7 @@ def _by_name(name: str) -> str | None:
 
 
 def _claims(jvm: JvmAccount, gauges: Gauges | None) -> tuple[dict[str, int], dict[str, int]]:
-    """Sizes to be found in anonymous memory without a name: written to, and only allocated.
+    """Return the sizes to look for in unnamed anonymous memory: what is written to, and what is only allocated.
 
     Direct buffers are written with zeros when they are made; they are in the category "Other", with other uses of
     Unsafe. Metaspace is committed as it is filled.
@@ -138,7 +138,7 @@ def _claims(jvm: JvmAccount, gauges: Gauges | None) -> tuple[dict[str, int], dic
 
 
 def _take(available_bytes: int, wanted: Mapping[str, int], into: defaultdict[str, int]) -> int:
-    """Give everybody what is wanted, or, where that is too much, in proportion; returns how much that was."""
+    """Give all what they want, or shares in proportion where that is too much; return how much that was in total."""
     taken = dict(wanted)
     if sum(wanted.values()) > available_bytes:
         taken = share_out(available_bytes, wanted)

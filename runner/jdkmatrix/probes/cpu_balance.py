@@ -1,36 +1,36 @@
-"""Attribute CPU time to our processes and to others. The balance of every CPU over a window. Pure.
+"""Balance every CPU over a window: attribute its time to our processes and to others. Pure.
 
-Where the kernel shows for how long tasks ran on each CPU (cpuacct, in the root cgroup of version 1), others had what
-our own processes had not: both are sums of one clock, and waking a CPU and interrupts while it idles are in neither.
+Where the kernel shows how long tasks ran on each CPU (cpuacct, in the root cgroup of version 1), others had what our
+own processes did not: both are sums of one clock, and include neither waking a CPU nor interrupts while it idles.
 
-Elsewhere, what is left of the elapsed time when idle time, stolen time and the time of our own processes are taken
-away was somebody else's. The kernel keeps the idle time of a CPU to the microsecond, at every entry to and exit from
-idle, on kernels that stop the tick there (CONFIG_NO_HZ_IDLE, kernel/time/tick-sched.c), and shows it in ticks of 10 ms
-(proc_stat(5)). The columns for user and system time are worth less: without CONFIG_VIRT_CPU_ACCOUNTING they count timer
-ticks, and a process that sleeps at the tick is not seen. They are not used.
+Elsewhere, what remains of the elapsed time after subtracting idle time, stolen time and the time of our own processes
+was somebody else's. Kernels that stop the tick in idle (CONFIG_NO_HZ_IDLE, kernel/time/tick-sched.c) keep the idle time
+of a CPU to the microsecond, at every entry to and exit from idle, and show it in ticks of 10 ms (proc_stat(5)). The
+columns for user and system time are worth less: without CONFIG_VIRT_CPU_ACCOUNTING they count timer ticks, and miss a
+process that sleeps at the tick. They are not used.
 
-Whose is the time of interrupts? The kernel's own loopback traffic runs in soft interrupts, 10 to 20 % of a busy
-CPU. With CONFIG_IRQ_TIME_ACCOUNTING the clock of a process leaves them out, and /proc/stat tells them exactly: they are
-taken away as well. Without it they are in the clock of the process that they interrupt, and what /proc/stat says of
-them counts ticks; to take that away too would count them twice and hide a foreign load of the same size.
-`host/irq_time.py` finds out which of the two this kernel does.
+Interrupts: the kernel's own loopback traffic runs in soft interrupts, 10 to 20 % of a busy CPU. With
+CONFIG_IRQ_TIME_ACCOUNTING the clock of a process leaves them out, and /proc/stat reports them exactly: they are
+subtracted as well. Without it they are in the clock of the process that they interrupt, and /proc/stat counts them in
+ticks; subtracting that too would count them twice and hide a foreign load of the same size. `host/irq_time.py` finds
+out which of the two this kernel does.
 
-There, what is nobody's counts as foreign, and a gate must allow for it; for the end of a thread and for rounding (of
-the sum, by what runs at the reading: a tick of the kernel at most) everywhere:
+Without cpuacct, time that is nobody's counts as foreign, and a gate must allow for it; for the end of a thread and for
+rounding (of the sum, by what runs at the reading: a tick of the kernel at most) everywhere:
 
-- The way out of idle, and interrupts that arrive in idle. Against the kernel's own sum over all tasks (cpuacct), each
+- Leaving idle, and interrupts that arrive in idle. Compared with the kernel's own sum over all tasks (cpuacct), each
   entry to idle that cpuidle counts costs 2 to 5 µs where one thread sleeps or is woken, 4.4 to 5.8 µs under HTTP, 4 to
   10 µs in experiments that wake both CPUs 5,000 to 10,000 times a second, 5 to 26 µs where 1,000 to 2,000 times (on a
-  virtual machine; 1 to 3 % of a CPU there). None on a CPU that is always busy. Where entries are not counted, only how
-  busy a CPU is bounds it: it was 1.5 to 2.6 % of one that was busy half of the time, 0.5 % where it idled for 95 % of
-  it (runner/tests/samples/windows, infoq-cpu).
+  virtual machine; 1 to 3 % of a CPU there). A CPU that is always busy has none. Where entries are not counted, it is
+  bounded only by how busy a CPU is: it was 1.5 to 2.6 % of one that was busy half of the time, 0.5 % where it idled for
+  95 % of it (runner/tests/samples/windows, infoq-cpu).
 - The end of a thread. When it leaves its process, the kernel adds to the process's clock what the scheduler had last
-  charged it with (`__exit_signal`, kernel/exit.c), and what it runs after that, until it is gone, is in no clock of
-  the process: 4.2 to 5.2 µs a thread, whether Java's or Python's, against the sum of its cgroup (cpuacct). 10,000
-  threads of the experiment `spawn` lose 50 ms; freeing them costs threads of the kernel up to 25 ms more.
-- Ticks round idle time by up to 10 ms a CPU at either end, 0.3 % of a window of 3 s on one CPU.
+  charged it with (`__exit_signal`, kernel/exit.c), and what it runs after that, until it is gone, is in no clock of the
+  process: 4.2 to 5.2 µs per thread, Java's or Python's, compared with the sum of its cgroup (cpuacct). 10,000 threads
+  of the experiment `spawn` lose 50 ms; freeing them costs kernel threads up to 25 ms more.
+- Ticks round idle time by up to 10 ms per CPU at either end, 0.3 % of a window of 3 s on one CPU.
 
-Stolen time that the hypervisor does not tell is in our own clocks.
+Stolen time that the hypervisor does not report is in our own clocks.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from jdkmatrix.records.pressure import CpuRole, CpuUse
 
 @dataclass(frozen=True)
 class Used:
-    """CPU seconds of our processes of one role, and the CPUs that they were held on."""
+    """CPU seconds of our processes of one role, and the CPUs that they were kept on."""
 
     role: CpuRole
     cpus: tuple[int, ...]
@@ -62,11 +62,11 @@ def balance(
     ticks_per_s: int,
     irq_time_accounting: bool | None,
 ) -> tuple[CpuUse, ...]:
-    """One for each set of CPUs that roles share; none of a set that /proc/stat does not show whole.
+    """Return one entry for each set of CPUs that roles share; none for a set that /proc/stat does not show whole.
 
-    `irq_time_accounting` is not asked for where tasks are summed up. None (not known) is taken as False: if that is
-    wrong, interrupts count as foreign, and windows are refused that were good; the other way round a foreign load would
-    not be seen.
+    `irq_time_accounting` is ignored where the kernel sums up tasks. None (not known) is taken as False: if that is
+    wrong, interrupts count as foreign, and good windows are refused; the other way round, a foreign load would go
+    unseen.
     """
     found = []
     for group in _sharing(used):
@@ -100,7 +100,7 @@ def balance(
                 foreign_share=tasks - own,
                 by_tasks=tasks_ns_per_s is not None,
                 steal_share=steal,
-                # Each CPU is off by less than a tick, with a standard deviation of 0.41: of their sum this is 2.4.
+                # Each CPU is off by less than a tick, with a standard deviation of 0.41: this is 2.4 times their sum's.
                 rounding_share=1 / (ticks_per_s * elapsed_s * math.sqrt(len(cpus))),
                 idle_entries_per_s=rate("idle_entries"),
             )
@@ -109,7 +109,7 @@ def balance(
 
 
 def _sharing(used: Iterable[Used]) -> list[list[Used]]:
-    """Roles whose CPUs meet, together: which of them used a shared CPU, nobody tells."""
+    """Group roles whose CPUs overlap: nothing tells which of them used a shared CPU."""
     groups: list[list[Used]] = []
     for one in used:
         meeting = [group for group in groups if any(set(one.cpus) & set(other.cpus) for other in group)]

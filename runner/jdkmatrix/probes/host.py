@@ -23,8 +23,8 @@ _CPUS = Path("/sys/devices/system/cpu")
 
 @dataclass(frozen=True)
 class Clocks:
-    """Read together. The monotonic clock is slewed but never stepped, and stands still while the host is suspended;
-    the boot-time clock goes on then; the real-time clock is what somebody may set (clock_gettime(2))."""
+    """Clocks read together. The monotonic clock is slewed but never stepped, and stands still while the host is
+    suspended; the boot-time clock goes on then; the real-time clock is the one that can be set (clock_gettime(2))."""
 
     monotonic_ns: int
     boottime_ns: int
@@ -33,12 +33,12 @@ class Clocks:
 
 @dataclass(frozen=True)
 class HostReading:
-    """Counters since boot; None where the kernel does not tell."""
+    """Counters since boot; None where the kernel does not report them."""
 
     clocks: Clocks
-    ticks: Mapping[int, CpuTicks]  # by CPU; of none where they are numbered otherwise
+    ticks: Mapping[int, CpuTicks]  # by CPU; empty where they are numbered otherwise
     psi_some_us: int | None  # total stall time, /proc/pressure/cpu
-    throttled_us: int | None  # of the runner's own cgroup, which server and driver are in, and of those above it
+    throttled_us: int | None  # of the runner's own cgroup, which holds server and driver, and of those above it
     swapped_pages: int | None  # in and out, whole host
     threads_ended: int | None = None  # of all processes of the host
 
@@ -49,7 +49,7 @@ def parse_psi(text: str) -> int | None:
 
 
 def parse_throttled_us(text: str) -> int | None:
-    """The throttled time in a cgroup's cpu.stat, in µs; version 1 has it in ns."""
+    """Return the throttled time in a cgroup's cpu.stat, in µs; version 1 has it in ns."""
     match = re.search(r"^throttled_(usec|time) (\d+)$", text, re.MULTILINE)
     if match is None:
         return None
@@ -57,22 +57,22 @@ def parse_throttled_us(text: str) -> int | None:
 
 
 def parse_swapped_pages(text: str) -> int | None:
-    """The pages swapped in and out, from /proc/vmstat."""
+    """Return the number of pages swapped in and out, from /proc/vmstat."""
     found = re.findall(r"^pswp(?:in|out) (\d+)$", text, re.MULTILINE)
     return sum(map(int, found)) if found else None
 
 
 def parse_threads_ended(stat: str, loadavg: str) -> int | None:
-    """All threads that were ever started (`processes`, which counts clones, too: proc_stat(5)) but for those that are
-    there (proc_loadavg(5))."""
+    """Return the number of threads that were ever started (`processes`, which counts clones, too: proc_stat(5)) minus
+    those that exist now (proc_loadavg(5))."""
     started = re.search(r"^processes (\d+)$", stat, re.MULTILINE)
     alive = re.search(r" \d+/(\d+) ", loadavg)
     return int(started.group(1)) - int(alive.group(1)) if started and alive else None
 
 
 def read_throttled_us(hierarchies: Iterable[Hierarchy]) -> int | None:
-    """The time in µs that quotas held back this process's cgroups and those that they are in, which hold it back as
-    well; each counts its own (Documentation/scheduler/sched-bwc.rst). None where none counts it."""
+    """Return the time in µs that quotas held back this process's cgroups and their ancestors, which hold it back as
+    well; each counts its own (Documentation/scheduler/sched-bwc.rst). None if none counts it."""
     of_cpu = (one for one in hierarchies if one.version == 2 or "cpu" in one.controllers)
     texts = (_text(folder / "cpu.stat") for one in of_cpu for folder in one.upwards)
     found = [throttled_us for text in texts if (throttled_us := parse_throttled_us(text)) is not None]
@@ -80,13 +80,13 @@ def read_throttled_us(hierarchies: Iterable[Hierarchy]) -> int | None:
 
 
 def read_idle_entries(cpu: int, cpus_folder: Path = _CPUS) -> int | None:
-    """How often a CPU went idle since boot, in any state; None where no driver of cpuidle counts it."""
+    """Return how often a CPU went idle since boot, in any state; None if no cpuidle driver counts it."""
     counts = [text_if_readable(file) for file in cpus_folder.glob(f"cpu{cpu}/cpuidle/state*/usage")]
     return sum(int(count or 0) for count in counts) if counts else None
 
 
 def read_tasks_ns(hierarchies: Iterable[Hierarchy], cpus_folder: Path = _CPUS) -> dict[int, int]:
-    """By CPU, for how long tasks have run on it since boot: cpuacct's sum of the root cgroup of version 1
+    """Return how long tasks have run since boot, by CPU: cpuacct's sum of the root cgroup of version 1
     (Documentation/admin-guide/cgroup-v1/cpuacct.rst). Empty where that is not shown: a namespace has another cgroup in
     its place, without the `release_agent` that only the root has (cgroups.rst there)."""
     for one in hierarchies:
@@ -97,8 +97,8 @@ def read_tasks_ns(hierarchies: Iterable[Hierarchy], cpus_folder: Path = _CPUS) -
 
 
 def read_host(cpus: Iterable[int] = ()) -> HostReading:
-    """`cpus`: of these it is read, too, for how long tasks ran on them; or where that is not shown, how often they went
-    idle, which takes a file for each idle state of each."""
+    """Read the counters of the host. For `cpus`, also read how long tasks ran on them or, where that is not shown, how
+    often they went idle, which takes a file for each idle state of each."""
     clocks = Clocks(time.monotonic_ns(), time.clock_gettime_ns(time.CLOCK_BOOTTIME), time.time_ns())
     stat = _text(_PROC / "stat")
     ticks, hierarchies = kernels_ticks(stat, _PROC), read_hierarchies(_PROC)
@@ -119,7 +119,7 @@ def read_host(cpus: Iterable[int] = ()) -> HostReading:
 def pressure(
     before: HostReading, after: HostReading, *, used: Sequence[Used], irq_time_accounting: bool | None
 ) -> Pressure:
-    """The pressure between two readings. `used`: CPU time of our processes meanwhile, and which CPUs they were on."""
+    """Return the pressure between two readings. `used`: CPU time of our processes meanwhile, and their CPUs."""
     elapsed_s = (after.clocks.monotonic_ns - before.clocks.monotonic_ns) / 1e9
     stalled_us = rise(before.psi_some_us, after.psi_some_us)
     throttled_us = rise(before.throttled_us, after.throttled_us)
@@ -144,7 +144,7 @@ def pressure(
         psi_cpu_some_share=None if stalled_us is None else min(1.0, stalled_us / 1e6 / elapsed_s),
         throttled_share=None if throttled_us is None else throttled_us / 1e6 / elapsed_s,
         swapped_bytes_per_s=(None if swapped_pages is None else swapped_pages * os.sysconf("SC_PAGE_SIZE") / elapsed_s),
-        # Whoever suspends a host moves its real time on as well; that is no step of its own.
+        # Suspending a host moves its real time on as well; that is no step of its own.
         clock_step_s=(_ahead(before.clocks, after.clocks, "realtime_ns") - suspended_ns) / 1e9,
         suspended_s=suspended_ns / 1e9,
         elapsed_s=elapsed_s,
@@ -154,13 +154,13 @@ def pressure(
 
 
 def _mean(by_cpus: Sequence[CpuUse], share: str) -> float:
-    """The mean share over all CPUs; 0 where none is known."""
+    """Return the mean share over all CPUs; 0 if none is known."""
     cpus = sum(len(use.cpus) for use in by_cpus)
     return sum(getattr(use, share) * len(use.cpus) for use in by_cpus) / cpus if cpus else 0.0
 
 
 def _ahead(before: Clocks, after: Clocks, clock: str) -> int:
-    """How much further than the monotonic clock another one went."""
+    """Return how much further than the monotonic clock another one went."""
     went: int = getattr(after, clock) - getattr(before, clock)
     return went - (after.monotonic_ns - before.monotonic_ns)
 

@@ -1,9 +1,8 @@
-"""The threads of a JVM as a thread dump shows them: which virtual threads there are, and which threads carry one.
+"""Read the threads of a JVM from its thread dumps: which virtual threads there are, and which threads carry one.
 
-HotSpot prints at a safepoint, so that a dump under load catches carriers at their work: a thread "Carrying virtual
-thread" is one. Where requests are short or wait, none may be caught: then the heap has an object of one class for each
-carrier, and the JDK names them all after one pool. Virtual threads themselves are in the other dump, which goes through
-them one by one.
+HotSpot prints at a safepoint, so a dump under load catches carriers at work: a thread "Carrying virtual thread" is one.
+Where requests are short or wait, none may be caught: but the heap has an object of one class for each carrier, and the
+JDK names them all after one pool. Virtual threads themselves are in the other dump, which goes through them one by one.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ _RUN_OF_VIRTUAL = re.compile(r"(java\.base/)?java\.lang\.VirtualThread\.run\(")
 
 @dataclass(frozen=True)
 class JavaThreads:
-    """`platform`: names by the kernel's id; `carriers`: those that carried a virtual thread; `virtual`: names by the
-    JVM's id. `fault`: why nothing is known, in words."""
+    """`platform`: names by the kernel's id; `carriers`: ids of those that carried a virtual thread; `virtual`: names by
+    the JVM's id. `fault`: why nothing is known, in words."""
 
     platform: Mapping[int, str]
     carriers: frozenset[int] = frozenset()
@@ -37,7 +36,7 @@ class JavaThreads:
 
 
 def look_at_threads(pid: int, java: Path, scratch: Path) -> JavaThreads:
-    """Ask the JVM, which is stopped for some milliseconds by it. `scratch`: a folder that it may write to."""
+    """Ask the JVM for its threads, which stops it for some milliseconds. `scratch`: a folder that it may write to."""
     dump = scratch / "threads.json"
     answer = ask(pid, java, ["Thread.print", f'Thread.dump_to_file -overwrite -format=json "{dump}"'])
     if answer.fault is not None:
@@ -49,7 +48,7 @@ def look_at_threads(pid: int, java: Path, scratch: Path) -> JavaThreads:
 
 
 def find_carriers(pid: int, java: Path, names: Mapping[int, str]) -> frozenset[int] | str:
-    """The carriers among the threads with these names, by what is in the heap; a text says why nobody can tell."""
+    """Find the carriers among the threads with these names by what is in the heap; a text says why nobody can tell."""
     answer = ask(pid, java, ["GC.class_histogram -all"])
     if answer.fault is not None:
         return answer.fault
@@ -58,7 +57,7 @@ def find_carriers(pid: int, java: Path, names: Mapping[int, str]) -> frozenset[i
 
 
 def carriers_among(names: Mapping[int, str], count: int) -> frozenset[int] | str:
-    """The threads of the only pool of the JDK's making with so many threads, or of the only one. Pure."""
+    """Return the threads of the only pool that the JDK named or, of several, the only one of `count` threads. Pure."""
     pools: defaultdict[str, set[int]] = defaultdict(set)
     for tid, name in names.items():
         if found := _OF_POOL.fullmatch(name):
@@ -70,13 +69,13 @@ def carriers_among(names: Mapping[int, str], count: int) -> frozenset[int] | str
 
 
 def with_their_pools(carriers: frozenset[int], names: Mapping[int, str]) -> frozenset[int]:
-    """All threads of the pools of the JDK's making that these are of: dumps catch some of them at work. Pure."""
+    """Return all threads of these carriers' pools that the JDK named: dumps catch only some of them at work. Pure."""
     pools = {found[1] for tid in carriers if (found := _OF_POOL.fullmatch(names[tid]))}
     return carriers | {tid for tid, name in names.items() if (found := _OF_POOL.fullmatch(name)) and found[1] in pools}
 
 
 def parse_threads(text: str) -> tuple[dict[int, str], frozenset[int]]:
-    """The Java threads of Thread.print, and those that carried a virtual one. Pure."""
+    """Parse the Java threads of Thread.print, and which of them carried a virtual one. Pure."""
     names: dict[int, str] = {}
     carriers: set[int] = set()
     last: int | None = None
@@ -90,8 +89,8 @@ def parse_threads(text: str) -> tuple[dict[int, str], frozenset[int]]:
 
 
 def parse_virtual(text: str) -> dict[int, str] | None:
-    """The virtual threads of Thread.dump_to_file -format=json; None where it is no such dump. JDK 21 does not say which
-    threads are virtual, but those that run show it. Pure."""
+    """Parse the virtual threads of Thread.dump_to_file -format=json; None if it is no such dump. JDK 21 does not say
+    which threads are virtual, but those that run show it. Pure."""
     try:
         containers = json.loads(text)["threadDump"]["threadContainers"]
         threads = [thread for container in containers for thread in container["threads"]]

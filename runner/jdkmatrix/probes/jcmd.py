@@ -1,4 +1,4 @@
-"""Ask a running JVM by the jcmd of its own JDK."""
+"""Query a running JVM through the jcmd of its own JDK."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class JcmdAnswer:
 
 
 def ask(pid: int, java: Path, questions: Sequence[str]) -> JcmdAnswer:
-    """Put the questions one after another; the first that this JVM does not know is the last.
+    """Ask the questions one after another, up to the first that this JVM does not know.
 
-    Bounded: a process that is stopped, or a JVM that never reaches a safepoint, gives no answer.
+    Bounded in time: a process that is stopped, or a JVM that never reaches a safepoint, gives no answer.
     """
     jcmd = java.with_name("jcmd")
     if not jcmd.exists():
@@ -32,7 +32,7 @@ def ask(pid: int, java: Path, questions: Sequence[str]) -> JcmdAnswer:
         environment = launch.clean_environment()
         done = launch.ask([jcmd, str(pid), "\n".join(questions)], timeout_s=TIMEOUT_S, env=environment)
     except TimeoutExpired:
-        # How jcmd knocks: in the folder that the JVM runs in.
+        # The file with which jcmd asks to attach, in the folder that the JVM runs in.
         Path(f"/proc/{pid}/cwd/.attach_pid{pid}").unlink(missing_ok=True)
         return JcmdAnswer("", f"jcmd had no answer within {TIMEOUT_S:g} s")
     except OSError as error:
@@ -44,13 +44,13 @@ def ask(pid: int, java: Path, questions: Sequence[str]) -> JcmdAnswer:
 
 
 def dump_threads(pid: int, java: Path, into: Path) -> str:
-    """Ask the JVM for its threads, platform and virtual; returns what came of it, in words. `into` is a folder."""
+    """Write the JVM's threads, platform and virtual, into the folder `into`; return what came of it, in words."""
     answer = ask(pid, java, ["Thread.print -l"])
     if answer.fault is not None:
         return f"no thread dump: {answer.fault}"
     (into / "threads.txt").write_text(answer.text, encoding="utf-8")
     path = into / "virtual-threads.txt"
-    # Virtual threads are in this one only, and from JDK 21 on.
+    # Only this dump has virtual threads, from JDK 21 on.
     virtual = ask(pid, java, [f'Thread.dump_to_file "{path}"'])
     written = "threads.txt" if virtual.fault else "threads.txt and virtual-threads.txt"
     return f"what its threads were doing is in {written}"

@@ -1,5 +1,5 @@
-"""CPU time of the threads of the kernel that write to disks: they work for whoever waits for the disk, and stand in no
-clock of it."""
+"""CPU time of the kernel threads that write to disks: they work for whoever waits for the disk, and are not in the
+clock of that process."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from jdkmatrix.reading import text_if_readable
 
 # Those of the block layer and of write-back, and the journals of ext4, XFS and Btrfs; the last two were not seen here.
 _NAMES = ("kworker/", "jbd2/", "xfsaild/", "btrfs-")
-_PARENT = "2"  # the parent of all threads of the kernel, where its processes are shown at all
+_PARENT = "2"  # the parent of all kernel threads, where they are shown at all
 
 
 class KernelWriters:
-    """All of the host's. Threads that end take no time back, and new ones count from their start."""
+    """All such threads of the host. Those that end do not reduce the sum, and new ones count from their start."""
 
     def __init__(self, proc: Path = Path("/proc")) -> None:
         self._proc = proc
@@ -21,8 +21,8 @@ class KernelWriters:
         self._total_ns = 0
 
     def cpu_ns(self) -> int | None:
-        """Their CPU time in ns since the first call, which has 0; None where this kernel shows no threads of its own,
-        or not whose children they are (CONFIG_PROC_CHILDREN), or not for how long they ran (CONFIG_SCHED_INFO)."""
+        """Return their CPU time in ns since the first call, which returns 0; None if this kernel does not show its own
+        threads, whose children they are (CONFIG_PROC_CHILDREN), or how long they ran (CONFIG_SCHED_INFO)."""
         if (text_if_readable(self._proc / _PARENT / "comm") or "").strip() != "kthreadd":
             return None
         children = text_if_readable(self._proc / _PARENT / "task" / _PARENT / "children")
@@ -35,7 +35,7 @@ class KernelWriters:
         return self._total_ns
 
     def _ran_ns(self, pid: str) -> int | None:
-        """None where it is none of them, or has ended."""
+        """Return the CPU time of a thread that writes; None if it is none of them, or has ended."""
         if not (text_if_readable(self._proc / pid / "comm") or "").startswith(_NAMES):
             return None
         fields = (text_if_readable(self._proc / pid / "schedstat") or "").split()

@@ -1,10 +1,10 @@
-"""Read where the memory of a JVM is, once or at a steady pace.
+"""Read where a JVM's memory is, once or at a steady pace.
 
-A reading costs the server something, unlike those of `sampler`: HotSpot answers jcmd in a thread of its own, and looks
-through all threads for each mapping. Seen on a virtual machine with two CPUs: 15 to 40 ms of the server's CPU time for
-Open Liberty with 50 threads, 50 ms with 300 threads, 230 ms with 2,000, 850 ms with 6,000; two to four times that the
-first time. It takes 0.2 to 0.5 s, most of it (0.2 s of CPU time) for jcmd, itself a JVM on the CPUs of who asks; with
-6,000 threads 1.8 s.
+Unlike a reading of `sampler`, this one costs the server something: HotSpot answers jcmd in a thread of its own, and
+looks through all threads for each mapping. On a virtual machine with two CPUs it took 15 to 40 ms of the server's CPU
+time for Open Liberty with 50 threads, 50 ms with 300 threads, 230 ms with 2,000, 850 ms with 6,000; two to four times
+that the first time. A reading takes 0.2 to 0.5 s, most of it (0.2 s of CPU time) for jcmd, itself a JVM on the CPUs of
+its caller; with 6,000 threads 1.8 s.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class MemorySampler(GaugedPace):
 
 
 def account(vm: Vm, answer: jcmd.JcmdAnswer) -> tuple[JvmAccount, str | None]:
-    """Parse the JVM's answer; returns also why there is nothing of native memory, if so. Pure."""
+    """Parse the JVM's answer; also return why there is nothing about native memory, if so. Pure."""
     if vm == "openj9":
         return JvmAccount(Regions(()), has_system_map=False, native=None, missing=(NO_NMT_IN_OPENJ9,)), NO_NMT_IN_OPENJ9
     native = parse_native_memory(answer.text)
@@ -114,7 +114,7 @@ def _read_smaps(pid: int) -> MemoryMap:
 
 
 def _cut_at_borders(pid: int, memory: MemoryMap, regions: Regions) -> MemoryMap:
-    """The kernel makes one mapping of neighbours with the same rights, such as a heap and the class space above it."""
+    """Cut mappings at regions' borders: the kernel merges neighbours of equal rights, such as heap and class space."""
     pieces: list[MappedRange] = []
     for mapping in memory.mappings:
         borders = regions.borders_in(mapping)
@@ -124,7 +124,7 @@ def _cut_at_borders(pid: int, memory: MemoryMap, regions: Regions) -> MemoryMap:
 
 
 def _resident_bytes(pid: int, piece: Range) -> int:
-    """0 where the kernel does not tell."""
+    """Return the resident bytes of a piece; 0 if the kernel does not tell."""
     try:
         entries = np.fromfile(
             f"/proc/{pid}/pagemap",

@@ -1,4 +1,4 @@
-"""The mappings of a process, from /proc/PID/smaps (proc_pid_smaps(5)), and where several origins share one. Pure."""
+"""Parse a process's mappings, from /proc/PID/smaps (proc_pid_smaps(5)), and split those of several origins. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Name = TypeVar("Name")
 
 @dataclass(frozen=True)
 class Range:
-    """Addresses from `start` up to and without `end`."""
+    """Addresses from `start` up to but not including `end`."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ class Range:
 
 @dataclass(frozen=True)
 class MappedRange(Range):
-    """One mapping. `name`: the file, a name of the kernel's such as "[heap]", or empty for anonymous memory."""
+    """One mapping. `name`: the file, a name given by the kernel such as "[heap]", or empty for anonymous memory."""
 
     name: str
     rss_bytes: int
@@ -41,7 +41,7 @@ class MappedRange(Range):
 
 @dataclass(frozen=True)
 class MemoryMap:
-    """All mappings by address, and sums over them: what smaps_rollup would say at the same moment, but that the
+    """All mappings by address, and sums over them: what smaps_rollup would say at the same moment, except that the
     kernel rounds each mapping's share in pss down to KiB. Huge pages of hugetlbfs are in no other sum."""
 
     mappings: tuple[MappedRange, ...]
@@ -61,7 +61,7 @@ class Region(Range):
 
 
 def parse_smaps(text: str) -> MemoryMap:
-    """The text of smaps. A process that has ended, or a thread of the kernel, has no mappings."""
+    """Parse the text of smaps. A process that has ended, or a kernel thread, has no mappings."""
     mappings: list[MappedRange] = []
     sums = dict.fromkeys(("Rss", "Pss", "Private_Dirty", "Swap", "Private_Hugetlb", "Shared_Hugetlb"), 0)
     for match in _LINE.finditer(text):
@@ -85,7 +85,7 @@ def parse_smaps(text: str) -> MemoryMap:
 
 
 class Regions:
-    """Regions that do not overlap, to look addresses up in."""
+    """Regions that do not overlap, for looking up addresses."""
 
     def __init__(self, regions: Iterable[Region]) -> None:
         joined: list[Region] = []
@@ -105,7 +105,7 @@ class Regions:
         return self._regions[index].origin
 
     def borders_in(self, piece: Range) -> tuple[int, ...]:
-        """The addresses inside `piece` at which another region begins or one ends; most mappings have none."""
+        """Return the addresses inside `piece` at which a region begins or ends; most mappings have none."""
         first = max(0, bisect_right(self._starts, piece.start) - 1)
         near = self._regions[first : bisect_left(self._starts, piece.end)]
         borders = {address for region in near for address in (region.start, region.end)}
@@ -118,9 +118,9 @@ def pieces_of(mapping: Range, borders: Sequence[int]) -> tuple[Range, ...]:
 
 
 def cut(mapping: MappedRange, pieces: Sequence[Range], resident_bytes: Sequence[int]) -> tuple[MappedRange, ...]:
-    """The mapping as several, with its resident bytes in proportion to what was counted in each piece: the counts come
-    from another file at another moment, so their sum may be a little off. Where nothing was counted the longest
-    piece has all."""
+    """Cut the mapping into pieces, with its resident bytes in proportion to what was counted in each: the counts come
+    from another file at another moment, so their sum may be a little off. If nothing was counted, the longest piece
+    gets all."""
     weights = dict(enumerate(resident_bytes))
     if not any(resident_bytes):
         weights[max(weights, key=lambda index: pieces[index].size_bytes)] = 1
@@ -129,7 +129,7 @@ def cut(mapping: MappedRange, pieces: Sequence[Range], resident_bytes: Sequence[
 
 
 def share_out(total: int, weights: Mapping[Name, int]) -> dict[Name, int]:
-    """`total` in proportion to weights that are not all 0, in whole numbers that sum to it."""
+    """Divide `total` in proportion to weights that are not all 0, into whole numbers that sum to it."""
     whole = sum(weights.values())
     shares: dict[Name, int] = {}
     given = so_far = 0

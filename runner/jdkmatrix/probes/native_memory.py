@@ -1,7 +1,7 @@
 """Parse a HotSpot JVM's account of its memory from the answers of jcmd. Pure.
 
 The questions are GC.heap_info, Compiler.codecache, VM.native_memory summary scale=b and System.map; their answers may
-stand in one text, in any order. System.map is in JDKs from 22 on and in later updates of 21; it takes its words from
+come in one text, in any order. System.map is in JDKs from 22 on and in later updates of 21; it takes its terms from
 native memory tracking (HotSpot's memMapPrinter.cpp), as VM.native_memory does (memReporter.cpp).
 """
 
@@ -59,8 +59,8 @@ _ORIGINS = {
 
 @dataclass(frozen=True)
 class Native:
-    """The summary of native memory tracking. `stacks_resident_bytes`: of thread stacks, unlike of anything else,
-    HotSpot calls committed what is resident, asked of the kernel by mincore(2); a fifth more than smaps says."""
+    """The summary of native memory tracking. `stacks_resident_bytes`: for thread stacks, unlike anything else, HotSpot
+    reports resident memory as committed, asking the kernel by mincore(2); a fifth more than smaps says."""
 
     categories: dict[str, NativeCategory]
     threads: int
@@ -69,15 +69,15 @@ class Native:
 
 @dataclass(frozen=True)
 class Labelled(Range):
-    """A line of System.map; several origins where the kernel made one mapping of neighbours."""
+    """A line of System.map; several origins where the kernel merged neighbouring mappings into one."""
 
     origins: frozenset[Origin]
 
 
 def parse_native_memory(text: str) -> Native | None:
-    """The answer of VM.native_memory summary scale=b; None where there is none, as without native memory tracking.
+    """Parse the answer of VM.native_memory summary scale=b; None if there is none, as without native memory tracking.
 
-    The malloc of a category includes its arenas, which HotSpot takes out of the category "Arena Chunk" again."""
+    The malloc of a category includes its arenas, which HotSpot subtracts from the category "Arena Chunk" again."""
     starts = list(_CATEGORY.finditer(text))
     if not starts:
         return None
@@ -99,7 +99,7 @@ def parse_native_memory(text: str) -> Native | None:
 
 
 def parse_bounds(text: str) -> tuple[Region, ...]:
-    """The heap as GC.heap_info gives it, of generations together, and each code heap of Compiler.codecache.
+    """Parse the heap as GC.heap_info gives it, generations together, and each code heap of Compiler.codecache.
 
     ZGC does not say where its heap is."""
     heap = [(int(low, 16), int(high, 16)) for line in _HEAP_LINE.findall(text) for low, high in _BOUNDS.findall(line)]
@@ -111,9 +111,9 @@ def parse_bounds(text: str) -> tuple[Region, ...]:
 
 
 def parse_system_map(text: str) -> tuple[Labelled, ...] | None:
-    """The lines of System.map that say what the JVM uses a mapping for; None where there is no such answer.
+    """Parse the lines of System.map that say what the JVM uses a mapping for; None if there is no such answer.
 
-    The columns differ between JDKs. What is looked for is a word like "CODE", "GC,CARDTBL" or "STACK-4711-main"."""
+    The columns differ between JDKs, so it looks for a word like "CODE", "GC,CARDTBL" or "STACK-4711-main"."""
     if "Memory mappings:" not in text:
         return None
     found = []
@@ -125,7 +125,7 @@ def parse_system_map(text: str) -> tuple[Labelled, ...] | None:
 
 
 def _origins_in(word: str) -> frozenset[Origin]:
-    """Empty for a word that is no label. What has no short name goes by that of the source, as mtTracing does."""
+    """Return a label's origins; empty for other words. What has no short name goes by the source's, like mtTracing."""
     heads = [re.split(r"[:-]", part, maxsplit=1)[0] for part in word.split(",")]
     if not all(head in _ORIGINS or _SOURCE_NAME.fullmatch(head) for head in heads):
         return frozenset()
@@ -133,10 +133,10 @@ def _origins_in(word: str) -> frozenset[Origin]:
 
 
 def combine(bounds: Iterable[Region], lines: Iterable[Labelled]) -> tuple[Region, ...]:
-    """Ranges of addresses by their purpose, without overlaps.
+    """Combine bounds and lines into ranges of addresses by their purpose, without overlaps.
 
-    Bounds are exact, and come first; a line gives the rest of its mapping to the origin that is left, or to "one or
-    another" where several are.
+    Bounds are exact and take precedence; a line gives the rest of its mapping to the remaining origin, or to "one or
+    another" if there are several.
     """
     exact = tuple(bounds)
     regions = list(exact)

@@ -1,4 +1,4 @@
-"""Look again and again at a steady pace, in a thread of its own."""
+"""Call a function at a steady pace, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from jdkmatrix.probes.process import SutGoneError
 
 
 class Pace:
-    """Between enter and exit, calls `look` every `every_s`, or less often where a look takes longer than that.
+    """Calls `look` every `every_s` between enter and exit, or less often where a look takes longer than that.
 
     Stops by itself when the SUT ends. The first fault ends it too, and is raised at exit. `look_at_most_s`: how long a
-    look may take; exit waits for one that is going on."""
+    look may take; exit waits for one in progress."""
 
     def __init__(self, name: str, look: Callable[[], None], *, every_s: float, look_at_most_s: float) -> None:
         self._look = look
@@ -38,7 +38,7 @@ class Pace:
 
     @contextmanager
     def looking(self, looks: bool) -> Iterator[None]:
-        """Whether it looks meanwhile; one look that is going on comes to its end."""
+        """Set whether it looks during the block; a look in progress is completed."""
         before, self._looks = self._looks, looks
         try:
             yield

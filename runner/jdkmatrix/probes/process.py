@@ -1,4 +1,4 @@
-"""Read the SUT's processes and threads in /proc, and the difference of two readings."""
+"""Read the SUT's processes and threads in /proc, and compute the difference between two readings."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from pathlib import Path
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.reading import text_if_readable
 
-# When more than this share of the threads alive at the start of a window have ended by its end, or this share of the
-# CPU time was used by threads that have, sums over living threads are not the process's: with one thread per request
-# they would miss nearly everything.
+# If more than this share of the threads alive at the start of a window have ended by its end, or ended threads used
+# more than this share of the CPU time, sums over living threads are not the process's: with one thread per request they
+# would miss nearly everything.
 CHURN_SHARE_MAX = 0.10
 
-# How the kernel's names of compiler threads begin: HotSpot's "C1 CompilerThread0", OpenJ9's "JIT Compilation
-# Thread-000", Graal's "JVMCI-native CompilerThread0" (of which none was seen here). Of a name that is too long, HotSpot
-# keeps the first 15 characters, or 7 and the end, "C1 Comp..hread0": os::set_native_thread_name (os_linux.cpp) of
-# different versions.
+# Prefixes of the kernel's names of compiler threads: HotSpot's "C1 CompilerThread0", OpenJ9's "JIT Compilation
+# Thread-000", Graal's "JVMCI-native CompilerThread0" (of which none was seen here). Of a name that is too long,
+# different versions of HotSpot keep the first 15 characters, or 7 and the end, "C1 Comp..hread0":
+# os::set_native_thread_name (os_linux.cpp).
 JIT_THREADS = ("C1 Comp", "C2 Comp", "JIT Compilation", "JVMCI-n", "JVMCI C")
 
 # The thread in which HotSpot answers jcmd; it does nothing else. On an idle server, a reading of its memory took 21 ms
 # in this thread and 26 ms in the whole process (JDK 21, 47 threads), 35.4 and 35.5 ms (JDK 25, 49 threads), 92.7 and
-# 93.3 ms (JDK 25, 545 threads). Under load only the thread can tell: the process's clock has the requests in it, too.
+# 93.3 ms (JDK 25, 545 threads). Under load only the thread can tell: the process's clock includes the requests.
 ATTACH_THREADS = ("Attach Listener",)
 
 
@@ -34,7 +34,7 @@ class SutGoneError(MatrixError):
 
 @dataclass(frozen=True)
 class ThreadCounters:
-    """Counters of one thread since it started. `name` is the kernel's, of 15 characters at most."""
+    """Counters of one thread since it started. `name` is the kernel's, at most 15 characters long."""
 
     name: str
     cpu_ns: int
@@ -45,10 +45,10 @@ class ThreadCounters:
 
 @dataclass(frozen=True)
 class Glance:
-    """One process at one moment, by three small files, however many threads it has."""
+    """One process at one moment, from two small files and its clock, however many threads it has."""
 
     monotonic_ns: int
-    cpu_ns: int  # user and system, threads that have ended included
+    cpu_ns: int  # user and system, including threads that have ended
     rss_bytes: int  # how exact: docs/method.md
     virt_bytes: int
     thread_count: int
@@ -56,7 +56,7 @@ class Glance:
 
 @dataclass(frozen=True)
 class Reading:
-    """One process at one moment, with each of its threads: 40 µs a thread, so for the ends of windows only."""
+    """One process at one moment, with each of its threads: 40 µs per thread, so only for the ends of windows."""
 
     at: Glance
     threads: Mapping[int, ThreadCounters] = field(repr=False)  # by thread id
@@ -73,10 +73,10 @@ _ENDED = ("Z", "X")
 
 
 def cpu_time_ns(pid: int) -> int:
-    """CPU time of all threads of `pid`, living and ended, in ns.
+    """Return the CPU time of all threads of `pid`, living and ended, in ns.
 
-    The process CPU-time clock of another process; its id is made as MAKE_PROCESS_CPUCLOCK of the kernel's
-    include/linux/posix-timers.h does (clock_getcpuclockid(3)). /proc/PID/stat has the same figure in ticks of 10 ms.
+    It reads the CPU-time clock of another process, whose id is made as by MAKE_PROCESS_CPUCLOCK in the kernel's
+    include/linux/posix-timers.h (clock_getcpuclockid(3)). /proc/PID/stat has the same figure in ticks of 10 ms.
     """
     cpuclock_sched = 2
     try:
@@ -108,7 +108,7 @@ def glance(pid: int) -> Glance:
 
 
 def read_threads(pid: int, proc: Path = Path("/proc")) -> dict[int, ThreadCounters]:
-    """Every thread that lives now; none where the process has ended.
+    """Read the counters of every living thread; empty if the process has ended.
 
     Raises:
         MatrixError: this kernel does not tell the CPU time of threads.
@@ -149,7 +149,7 @@ def parse_thread(status: str, schedstat: str) -> ThreadCounters | None:
 
 
 def difference(before: Reading, after: Reading) -> Scheduling | None:
-    """The counts of all threads between two readings; None when too many ended in between to know."""
+    """Return the counts of all threads between two readings; None if too many ended in between to tell."""
     lived = before.threads.keys() & after.threads.keys()
     spent_ns = after.at.cpu_ns - before.at.cpu_ns
     if len(before.threads) - len(lived) > CHURN_SHARE_MAX * len(before.threads):
@@ -167,13 +167,13 @@ def difference(before: Reading, after: Reading) -> Scheduling | None:
 
 
 def cpu_share_of(names: Collection[str], before: Reading, after: Reading) -> float:
-    """CPU time of the threads that the kernel calls so, as a share of what the process took less its JIT compiler."""
+    """Return the CPU time of threads with these kernel names, as a share of the process's less its JIT compiler's."""
     total_ns = after.at.cpu_ns - before.at.cpu_ns - cpu_ns_of(JIT_THREADS, before, after)
     return cpu_ns_of(tuple(names), before, after) / total_ns if names and total_ns > 0 else 0.0
 
 
 def cpu_ns_of(names: tuple[str, ...], before: Reading, after: Reading) -> int:
-    """CPU time of the threads whose names begin so between two readings; one that ended is not counted."""
+    """Return the CPU time between two readings of threads whose names begin so; those that ended are not counted."""
     return sum(
         now.cpu_ns - (before.threads[tid].cpu_ns if tid in before.threads else 0)
         for tid, now in after.threads.items()

@@ -16,7 +16,7 @@ GAUGES_TIMEOUT_S = 2.0
 
 
 def read_gauges(connection: Connection) -> Gauges | None:
-    """`GET /gauges`; None when the server gives no answer in time: under full load that is a finding, not a fault.
+    """Send `GET /gauges`; None if the server gives no answer in time: under full load that is a finding, not a fault.
 
     Raises:
         HttpError: the answer is not what /gauges gives.
@@ -34,7 +34,7 @@ def read_gauges(connection: Connection) -> Gauges | None:
 
 
 def gauges_of(answer: Mapping[str, Any]) -> Gauges:
-    """The `answer` of /gauges as a record, with its keys "total_…" and "window_…" gathered. Raises: ValidationError."""
+    """Make the `answer` of /gauges a record, its keys "total_…" and "window_…" gathered. Raises: ValidationError."""
     told = dict(answer)
     for prefix, field in (("total_", "totals"), ("window_", "since_reset")):
         named = {name: told.pop(name) for name in answer if name.startswith(prefix)}

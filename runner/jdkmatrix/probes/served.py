@@ -1,11 +1,11 @@
 """Find the threads on which the requests of a window ran: what the application counted, and what the driver says. Pure.
 
 Every request of the application counts itself when it begins, on the thread that runs it, by the name that the thread's
-maker gave it (workloads/server-probes: Served). That is better evidence than the count of tasks that a plugged executor
-was handed: it holds for the server's own pool as well, it counts requests and nothing else (our own questions run on
-the executor, too), and a request that some other thread served is seen as such. It costs each request of every executor
-the same: an atomic counter. What it cannot see, one thread serving two requests where each should have its own,
-the number of threads that the executor has started tells.
+maker gave it (workloads/server-probes: Served). That is better evidence than the number of tasks handed to a plugged
+executor: it holds for the server's own pool as well, it counts nothing but requests (our own queries run on the
+executor, too), and it shows a request that some other thread served. It costs each request of every executor the same:
+an atomic counter. It cannot see one thread serving two requests where each should have its own; the number of threads
+that the executor has started shows that.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from jdkmatrix.records.windows import Gauges
 def served_between(
     before: Gauges | None, after: Gauges | None, result: LoadResult, *, left_over: int, early_s: float | None = None
 ) -> Served | None:
-    """`left_over`: requests of earlier phases that may begin only now; `early_s`: for how long the load went on between
-    `before` and the part of the phase that counts, where the driver does not tell what it sent meanwhile. None where
-    the server did not tell."""
+    """Count the requests that began between two readings; None if the server did not tell. `left_over`: requests of
+    earlier phases that may begin only now; `early_s`: how long the load was on between `before` and the part of the
+    phase that counts, where the driver does not tell what it sent meanwhile."""
     if before is None or after is None:
         return None
     counts = {name: rise(getattr(before, counter), getattr(after, counter)) for name, counter in _COUNTERS.items()}
@@ -32,7 +32,7 @@ def served_between(
         return None
     begun_min = _answered(result)
     if early_s is not None:
-        # One of each connection may have begun before; and how many were refused in the part that counts is not told.
+        # One per connection may have begun before; and how many were refused in the part that counts is not known.
         begun_min = 0 if result.non_2xx else max(0, begun_min - result.load.connections)
     return Served(
         **counts,
@@ -45,10 +45,10 @@ def served_between(
 
 
 def left_over_after(served: Served | None, result: LoadResult, *, left_over: int) -> int:
-    """How many requests may begin after this phase that were sent in it or before: none, as a rule. What the driver
-    has given up waits in the server's queues, or is lost with its connection; nobody can tell the two apart.
+    """Return how many requests sent in this phase or before may begin after it: usually none. Requests that the driver
+    gave up wait in the server's queues, or are lost with their connections; nobody can tell the two apart.
 
-    A driver that does not say what it sent leaves at most one request per connection, and what failed."""
+    A driver that does not say what it sent leaves at most one request per connection, plus those that failed."""
     if result.sent is None:
         return _sent_at_most(result) - result.completed
     begun = served.begun if served else _answered(result)
@@ -70,10 +70,10 @@ def _sent_at_most(result: LoadResult) -> int:
 
 
 def _answered(result: LoadResult) -> int:
-    """Well, within the phase and its lead."""
+    """Return the number of 2xx responses within the phase and its lead."""
     return result.succeeded + (result.lead.succeeded if result.lead else 0)
 
 
 def _sent_early(result: LoadResult, early_s: float | None) -> int:
-    """An upper bound: wrk2 catches up at twice its rate."""
+    """Return an upper bound on the requests sent early: wrk2 catches up at twice its rate."""
     return math.ceil(2 * result.load.rate_rps * early_s) if early_s and isinstance(result.load, RateLoad) else 0

@@ -1,4 +1,4 @@
-"""The SUT's use of the host over one window: the difference of two readings. Pure."""
+"""The SUT's use of the host over one window: the difference between two readings. Pure."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def usage(
     astray_threads: int,
     carriers: Collection[str] | None = None,
 ) -> SutUsage:
-    """`answers`: all that the server gave between the two readings, which also span connecting and draining where the
-    load was not on before.
-    `cpus`: how many the server may use, by its CPUs and its quota of CPU time.
-    `carriers`: what the kernel calls the carriers of virtual threads, where their share is looked for.
-    `samples` are those taken inside the window: they only raise the peaks.
+    """Compute the usage between two readings. `answers`: all that the server gave between them; they also span
+    connecting and draining where the load was not on before.
+    `cpus`: how many the server may use, by its CPUs and its CPU quota.
+    `carriers`: the kernel's names for the carriers of virtual threads, if their share is wanted.
+    `samples`: those taken inside the window, which only raise the peaks.
 
-    CPU per request is 0 where nothing was answered; such a window is invalid by its gates. It leaves out what answering
-    jcmd took, which is known to the nanosecond: nobody asks a server in service every few seconds, the same workload
-    that is not watched must cost the same here, and a server with more threads pays more for each answer, so that
-    what is left in would stand in a ratio as if requests had cost it. What a reading costs beside that (caches,
-    locks) is not known, and in it. `cpu_s` and the share of the CPUs have all of it.
+    CPU time per request is 0 if nothing was answered. It leaves out the time for answering jcmd, which is known to the
+    nanosecond: nobody queries a server in production every few seconds, the same workload must cost the same here when
+    it is not watched, and a server with more threads pays more for each answer, so that a ratio would show what is left
+    in as if requests had cost it. Other costs of a reading (caches, locks) are not known, and included. `cpu_s` and the
+    share of the CPUs include all of it.
     """
     begun, ended = before.at, after.at
     cpu_s = (ended.cpu_ns - begun.cpu_ns) / 1e9
@@ -69,7 +69,7 @@ def usage(
 
 
 def rises(before: Gauges | None, after: Gauges | None) -> tuple[WindowReading, ...]:
-    """The rise of every total that both have, and what is known since the reset before them."""
+    """Return what is known since the last reset, and the rise of every total that both readings have."""
     if before is None or after is None:
         return ()
     since_reset = (WindowReading(metric=name, value=value) for name, value in after.since_reset.items())
@@ -82,7 +82,7 @@ def rises(before: Gauges | None, after: Gauges | None) -> tuple[WindowReading, .
 
 
 def throttling(before: QuotaCounters | None, after: QuotaCounters | None) -> tuple[WindowReading, ...]:
-    """By a quota of CPU time, between two readings of its counters; empty where there is none."""
+    """Return the throttling by a CPU quota between two readings of its counters; empty if there is none."""
     if before is None or after is None:
         return ()
     return (

@@ -1,7 +1,7 @@
 """Artefacts from the Maven repository that the host is set up for, pinned by sha256 in toolchain.lock.json.
 
-The host's Maven fetches them, with its own settings (mirrors, proxies, credentials); where from is its affair, and
-what was got is ours: nothing is used before its sha256 is that of the lock file.
+The host's Maven fetches them with its own settings (mirrors, proxies, credentials); where it gets them is its affair,
+and what it got is ours: nothing is used unless its sha256 matches the lock file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from jdkmatrix.validation import validated
 LOCK_FILE = "toolchain.lock.json"
 
 
-# A JVM finds files that have an umlaut in their path in a UTF-8 locale alone. glibc before 2.39 goes by LANGUAGE, too.
+# A JVM finds files with an umlaut in their path only in a UTF-8 locale. glibc before 2.39 goes by LANGUAGE, too.
 UTF8_LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
 
 
@@ -44,13 +44,13 @@ class Artefact(Record):
 
     @property
     def repository_path(self) -> Path:
-        """Below a repository's root (the "default" layout of Maven 2 and later)."""
+        """The path below a repository's root (the "default" layout of Maven 2 and later)."""
         group, name, version, packaging, *classifier = self.coordinates.split(":")
         file_name = "-".join([name, version, *classifier]) + f".{packaging}"
         return Path(*group.split("."), name, version, file_name)
 
     def kept_at(self, kind: str) -> Path:
-        """The folder of the cache for what is made of it."""
+        """Return the folder of the cache for what is made from it."""
         return cache_dir() / kind / f"{self.version}-{self.sha256[:12]}"
 
 
@@ -61,7 +61,7 @@ class Lock(Record):
     artefacts: dict[str, Artefact]
 
     def artefact(self, name: str) -> Artefact:
-        """Raises: MatrixError when the lock does not name it."""
+        """Return the artefact. Raises: MatrixError when the lock does not name it."""
         if name not in self.artefacts:
             known = ", ".join(sorted(self.artefacts))
             raise MatrixError(f"{LOCK_FILE}: no artefact {name!r} (there are: {known})")
@@ -75,14 +75,14 @@ def load_lock(root: Path) -> Lock:
 
 
 def maven_repository() -> Path:
-    """The local repository of everything that we have Maven do; the user's own stays as it is."""
+    """Return the local repository for everything that we have Maven do; the user's own stays as it is."""
     return cache_dir() / "m2"
 
 
 def fetch(lock: Lock, name: str, *, maven: str = "mvn") -> Path:
-    """The verified file of artefact `name`, fetched when it is not there yet.
+    """Return the verified file of artefact `name`, fetching it if it is not there yet.
 
-    It lies in `maven_repository()`; Maven is not started when it is there already.
+    It is in `maven_repository()`; Maven is not started if it is there already.
 
     Raises:
         MatrixError: Maven failed, or the sha256 is another than the lock's; then the file is gone again.
@@ -104,13 +104,13 @@ def fetch(lock: Lock, name: str, *, maven: str = "mvn") -> Path:
 
 
 def forget(lock: Lock, name: str) -> None:
-    """Free the disk that artefact `name` takes; `fetch` gets it again."""
+    """Free the disk space that artefact `name` takes; `fetch` gets it again."""
     folder = (maven_repository() / lock.artefact(name).repository_path).parent
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def unpack_tar(file: tarfile.TarFile, target: Path) -> None:
-    """Refuses paths outside the target, except with Python 3.11.3 and older, which has no such filter."""
+    """Unpack, refusing paths outside the target, except with Python 3.11.3 and older, which has no such filter."""
     file.extraction_filter = getattr(tarfile, "data_filter", lambda member, _path: member)
     file.extractall(target)
 
@@ -134,7 +134,7 @@ def _download(artefact: Artefact, *, plugin: str, maven: str) -> None:
 
 @contextmanager
 def told_of_proxies() -> Iterator[None]:
-    """A failed call of Maven says more where the environment names a proxy, which pip takes and Maven does not."""
+    """Explain a failed call of Maven if the environment names a proxy, which pip takes and Maven does not."""
     try:
         yield
     except MatrixError as error:

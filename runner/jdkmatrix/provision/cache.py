@@ -1,4 +1,4 @@
-"""The folders of downloaded and built things between runs: they are complete or absent, and stay as they are."""
+"""Folders that keep downloaded and built things between runs: they are complete or absent, and stay as they are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jdkmatrix.provision.seal import changed, is_sealed, seal
 
 
 def cache_dir(env: Mapping[str, str] = os.environ) -> Path:
-    """`$MATRIX_CACHE`, else `$XDG_CACHE_HOME/jdk-matrix`, else `~/.cache/jdk-matrix`; it need not exist yet.
+    """Return `$MATRIX_CACHE`, else `$XDG_CACHE_HOME/jdk-matrix`, else `~/.cache/jdk-matrix`; it need not exist yet.
 
     Raises:
         MatrixError: the variable that decides holds a relative path, or there is none, and no home.
@@ -33,8 +33,8 @@ def cache_dir(env: Mapping[str, str] = os.environ) -> Path:
 def kept(
     target: Path, make: Callable[[Path], None], *, say: Callable[[str], None], alone_in: Path | None = None
 ) -> None:
-    """Have at `target` what `make(folder)` puts into an empty folder beside it, made where it is missing or was changed
-    since: `say` is told so then. Meanwhile nothing else is made in `alone_in`, if that is given.
+    """Make sure that `target` holds what `make(folder)` puts into an empty folder beside it, made if it is missing or
+    was changed since; `say` is told of a change. Meanwhile nothing else is made in `alone_in`, if that is given.
 
     Raises:
         MatrixError: from `make`; or the cache cannot be read or written.
@@ -54,7 +54,7 @@ def kept(
 
 
 def clear(target: Path) -> None:
-    """Remove what is at `target`, of a link the link: whatever stayed would be taken for what is made there next.
+    """Remove `target`, or if it is a link, the link: anything left would be taken for part of what is made there next.
 
     Raises:
         OSError: something stays.
@@ -67,10 +67,10 @@ def clear(target: Path) -> None:
 
 @contextmanager
 def atomic_dir(target: Path) -> Iterator[Path]:
-    """Yield an empty folder beside `target` that becomes `target` when the block ends without an exception.
+    """Yield an empty folder beside `target` that becomes `target` if the block ends without an exception.
 
     After an exception nothing is left. A `target` that another process made in the meantime is kept and ours is
-    dropped: a target's name must say what is in it, so that both are equal.
+    dropped: the name of a target must say what is in it, so that both are equal.
     """
     with partial_dir(target) as partial:
         yield partial

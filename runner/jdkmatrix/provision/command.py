@@ -18,7 +18,7 @@ _SHOWN_LINES = 20
 
 
 def building_jdk() -> hosttools.Jdk:
-    """The host's JDK to build with. Raises: MatrixError: it has none; says all that is missing, and how to get it."""
+    """Find the host's build JDK. Raises: MatrixError: it has none; says all that is missing, and how to get it."""
     if (jdk := hosttools.find_jdk()) is None:
         raise MatrixError("; ".join(hosttools.problems()))
     return jdk
@@ -28,8 +28,8 @@ def building_jdk() -> hosttools.Jdk:
 def started(
     command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None, output: int | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """`command`, which ends with this process, however that ends: what comes next may use the same folders. To be
-    called from the main thread: see `launch`. `output`: for both of its streams, as of subprocess.Popen."""
+    """Start `command`, which ends with this process, however that ends: what comes next may use the same folders. Call
+    it from the main thread: see `launch`. `output`: for both of its streams, as in subprocess.Popen."""
     process = launch.spawn(command, cpus=(), cwd=cwd, env=env, stdout=output, stderr=output and subprocess.STDOUT)
     try:
         yield process
@@ -42,7 +42,7 @@ def started(
 def run_logged(
     command: Sequence[str], *, what: str, cwd: Path, env: Mapping[str, str] | None = None, timeout_s: float = 1800
 ) -> None:
-    """Run `command` in `cwd` to its end; as `started`.
+    """Run `command` in `cwd` to its end, as `started` does.
 
     Raises:
         MatrixError: it could not be started, failed, or took longer than `timeout_s`; with the end of its output.

@@ -24,7 +24,7 @@ MIN_PYTHON = (3, 11)
 MAX_PYTHON = (3, 14)  # for a newer one, the pinned packages have no wheels, and pip would compile for a long time
 MIN_JDK = 21
 MIN_MAVEN = (3, 8)
-# Of the standard library, with what Debian calls the headers without which a Python that is built by hand lacks it.
+# Modules of the standard library, and what Debian calls the headers without which a self-built Python lacks them.
 _EXTENSIONS = {"_ctypes": "libffi-dev", "_lzma": "liblzma-dev", "_ssl": "libssl-dev"}
 _SYSTEM_JVM_FOLDERS = (Path("/usr/lib/jvm"), Path("/usr/lib64/jvm"), Path("/usr/java"), Path("/opt/java"))
 
@@ -39,19 +39,19 @@ class Jdk:
 
 @dataclass(frozen=True)
 class Maven:
-    """`program` is mvn; `version` is (3, 8, 7) or as much of it as it says."""
+    """`program` is mvn; `version` is (3, 8, 7) or as much of it as it reports."""
 
     program: Path
     version: tuple[int, ...]
 
     @property
     def settings(self) -> Path:
-        """Those of all users of the host, where there are any."""
+        """The settings for all users of the host, if there are any."""
         return self.program.resolve().parent.parent / "conf" / "settings.xml"
 
 
 def find_jdk(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _SYSTEM_JVM_FOLDERS) -> Jdk | None:
-    """The JDK of `$JAVA_HOME` if it is suitable, else the newest suitable one that is found.
+    """Return the JDK of `$JAVA_HOME` if it is suitable, else the newest suitable one that is found.
 
     Suitable: at least `MIN_JDK`, with javac. Versions come from the `release` files.
     """
@@ -64,7 +64,7 @@ def find_jdk(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _S
 
 
 def find_maven(env: Mapping[str, str] = os.environ) -> Maven | None:
-    """mvn on `$PATH`, whatever its version, or None."""
+    """Return mvn on `$PATH`, whatever its version, or None."""
     program = shutil.which("mvn", path=env.get("PATH", ""))
     if program is None:
         return None
@@ -73,8 +73,8 @@ def find_maven(env: Mapping[str, str] = os.environ) -> Maven | None:
 
 
 def maven_env(env: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The environment for the host's mvn: as it is, with a JDK of ours only where it would find no java at all, as in a
-    JAVA_HOME that is gone."""
+    """Return the environment for the host's mvn: unchanged, with a JDK of ours only if it would find no java at all, as
+    with a JAVA_HOME that is gone."""
     result = dict(env)
     chosen = env.get("JAVA_HOME")
     java = shutil.which(str(Path(chosen, "bin", "java")) if chosen else "java", path=env.get("PATH", ""))
@@ -86,7 +86,7 @@ def maven_env(env: Mapping[str, str] = os.environ) -> dict[str, str]:
 
 
 def problems(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _SYSTEM_JVM_FOLDERS) -> list[str]:
-    """One line for each thing that is missing: what, and how to get it. Empty: everything is there."""
+    """Describe each missing thing in one line: what it is, and how to get it. Empty: everything is there."""
     found = []
     if not sys.platform.startswith("linux"):
         found.append(f"this runs on Linux only, and this is {sys.platform}")
@@ -126,8 +126,8 @@ def problems(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _S
 
 
 def java_homes(program: str, env: Mapping[str, str], folders: tuple[Path, ...] = _SYSTEM_JVM_FOLDERS) -> Iterator[Path]:
-    """Where JDKs usually are: that of `program` on `$PATH`, all in `folders`, those of SDKMAN and IntelliJ, of Nix
-    profiles. Not all of them need be one."""
+    """Yield the places where JDKs usually are: that of `program` on `$PATH`, all in `folders`, those of SDKMAN,
+    IntelliJ and Nix profiles. Not all of them need be JDKs."""
     found = shutil.which(program, path=env.get("PATH", ""))
     if found is not None:
         yield Path(found).resolve().parent.parent

@@ -26,7 +26,7 @@ _SERVER = "minify"
 
 @dataclass(frozen=True)
 class Liberty:
-    """`home` is wlp; `sha256` is that of the archive it was made from, `files_sha256` that of all that is in `home`.
+    """`home` is wlp; `sha256`: of the archive that it was made from; `files_sha256`: of everything in `home`.
 
     `java_options` are the JVM options that it needs on any JDK since 9 (its lib/platform/java/java9.options).
     """
@@ -41,10 +41,10 @@ class Liberty:
 def provision_liberty(
     root: Path, config: Path, artefact_name: str, feature_sets: Sequence[str], *, say: Callable[[str], None]
 ) -> Liberty:
-    """The server with these feature sets for the project at `root`, made when the cache does not have it.
+    """Return the server with these feature sets for the project at `root`, making it if the cache does not have it.
 
-    `config`: the server's folder, with `features`; `artefact_name`: of toolchain.lock.json. `say` gets a line before
-    each step that takes seconds.
+    `config`: the server's folder, which has `features`; `artefact_name`: its name in toolchain.lock.json. `say` gets a
+    line before each step that takes seconds.
 
     Raises:
         MatrixError: fetching, verifying or minifying failed; the cache is as before.
@@ -64,14 +64,14 @@ def provision_liberty(
 
 
 def kept_at(root: Path, config: Path, artefact_name: str, feature_sets: Sequence[str]) -> Path:
-    """The folder of the cache in which the server is, once it has been made; parameters as of provision_liberty."""
+    """Return the cache folder that holds the server once it has been made; parameters as in provision_liberty."""
     whole = artefacts.load_lock(root).artefact(artefact_name).kept_at("liberty")
     key = hashlib.sha256("\n".join(features(config, feature_sets)).encode()).hexdigest()
     return whole.with_name(f"{whole.name}-{key[:12]}")
 
 
 def open_liberty(home: Path, version: str, sha256: str) -> Liberty:
-    """The server at `home`. Raises: MatrixError when there is none, or it could not run there."""
+    """Open the server at `home`. Raises: MatrixError when there is none, or it could not run there."""
     if ":" in str(home):  # a class path is split at it
         raise MatrixError(
             f"{home}: Open Liberty cannot run from a folder with ':' in its name; MATRIX_CACHE names another"
@@ -84,7 +84,7 @@ def open_liberty(home: Path, version: str, sha256: str) -> Liberty:
 
 
 def features(config: Path, feature_sets: Sequence[str]) -> tuple[str, ...]:
-    """The names of all features in `config`/features/FEATURE_SET.xml, sorted."""
+    """Return the names of all features in `config`/features/FEATURE_SET.xml, sorted."""
     names: set[str] = set()
     for feature_set in feature_sets:
         tree = ElementTree.parse(config / "features" / f"{feature_set}.xml")
@@ -93,13 +93,13 @@ def features(config: Path, feature_sets: Sequence[str]) -> tuple[str, ...]:
 
 
 def parse_options(text: str) -> tuple[str, ...]:
-    """The options in one of Liberty's *.options files: one a line, # begins a comment."""
+    """Parse the options in one of Liberty's *.options files: one per line, # begins a comment."""
     lines = (line.strip() for line in text.splitlines())
     return tuple(line for line in lines if line and not line.startswith("#"))
 
 
 def _minify(archive: Path, config: Path, feature_sets: Sequence[str], target: Path) -> None:
-    """Leave `target`/wlp with what these feature sets need."""
+    """Fill `target`/wlp with what these feature sets need."""
     jdk = building_jdk()
     # In the target, under whose lock nobody takes it for abandoned; /tmp may be a small file system in memory.
     scratch = target / "scratch"
@@ -124,7 +124,7 @@ def _minify(archive: Path, config: Path, feature_sets: Sequence[str], target: Pa
         env={
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
             "JAVA_HOME": str(jdk.home),
-            "LANG": "C.UTF-8",  # without it a JVM finds no file that has an umlaut in its path
+            "LANG": "C.UTF-8",  # without it a JVM finds no file with an umlaut in its path
             "WLP_USER_DIR": str(scratch / "usr"),
             "WLP_OUTPUT_DIR": str(scratch / "out"),
         },
@@ -132,7 +132,7 @@ def _minify(archive: Path, config: Path, feature_sets: Sequence[str], target: Pa
     _unpack(scratch / "minified.zip", target)
     shutil.rmtree(scratch)
     for note in (target / "wlp" / "lib" / "versions").glob("package_*.txt"):
-        note.unlink()  # it is named after the time of day, and equal archives are to make equal files
+        note.unlink()  # it is named after the time of day, and equal archives must make equal files
 
 
 def _unpack(archive: Path, target: Path) -> None:

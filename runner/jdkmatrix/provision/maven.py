@@ -23,7 +23,7 @@ from jdkmatrix.store.atomic import write_atomic
 
 _MODULES = Path("servers", "modules.sh")
 CHECKSUMS = Path(".mvn", "checksums", "checksums.sha256")
-# It runs for seconds: what its second compiler makes is not worth the time that takes.
+# It runs for seconds: the code of its second compiler is not worth the time it takes.
 _JVM_OPTIONS = "-XX:TieredStopAtLevel=1"
 _COLLECTOR = "-XX:+UseSerialGC"
 _OPTIONS_OF_OTHERS = ("MAVEN_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
@@ -33,7 +33,7 @@ _OTHER_BYTES = "trusted checksum mismatch"
 
 
 def provision_maven(root: Path) -> Path:
-    """The pinned Maven's mvn program, unpacked into the cache when it is not there.
+    """Return the pinned Maven's mvn program, unpacking it into the cache if it is not there.
 
     Raises:
         MatrixError: fetching, verifying or unpacking failed; the cache is as before.
@@ -51,7 +51,7 @@ def provision_maven(root: Path) -> Path:
 
 
 def maven_command(root: Path, arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Command line and environment of the pinned Maven on the workloads.
+    """Return command line and environment of the pinned Maven on the workloads.
 
     Raises:
         MatrixError: there is no suitable JDK, or Maven cannot be had.
@@ -68,21 +68,21 @@ def maven_command(root: Path, arguments: Sequence[str]) -> tuple[list[str], dict
         "--update-snapshots",
         "-Dstyle.color=never",
         f"-Dmaven.repo.local={artefacts.maven_repository()}",
-        # A company's mirrors and proxies, as the host's Maven goes by them.
+        # A company's mirrors and proxies, as the host's Maven uses them.
         *([f"--global-settings={host.settings}"] if host and host.settings.is_file() else []),
         *arguments,
     ]
     # A JVM that is told of two collectors does not start.
     collector = "" if any("GC" in os.environ.get(name, "") for name in _OPTIONS_OF_OTHERS) else _COLLECTOR
     options = f"{_JVM_OPTIONS} {collector} {os.environ.get('MAVEN_OPTS', '')}"
-    # Tests read what the system says in its locale. Not what ~/.mavenrc says, such as another JDK.
+    # Tests read system messages in its locale. ~/.mavenrc is skipped: it may name another JDK, for example.
     return command, {
         **os.environ, **artefacts.UTF8_LOCALE, "JAVA_HOME": str(jdk.home), "MAVEN_OPTS": options, "MAVEN_SKIP_RC": "1"
     }  # fmt: skip
 
 
 def build(root: Path, arguments: Sequence[str]) -> None:
-    """Run Maven on the workloads with `arguments` (options, then goals); output only when it fails.
+    """Run Maven on the workloads with `arguments` (options, then goals); show its output only if it fails.
 
     Raises:
         MatrixError: with the end of Maven's output.
@@ -113,7 +113,7 @@ def record_checksums(root: Path) -> None:
 
 
 def main(arguments: Sequence[str], root: Path) -> int:
-    """Maven's exit status, with its output on ours."""
+    """Run Maven with its output on ours; return its exit status."""
     try:
         if list(arguments) == ["--record"]:
             record_checksums(root)

@@ -1,5 +1,5 @@
-"""Parts that a Nix package hands over, so that nothing is looked for: `MATRIX_PARTS` names the file that lists them (of
-nix/parts.nix)."""
+"""Parts that a Nix package hands over, so that nothing has to be looked for: `MATRIX_PARTS` names the file that lists
+them (of nix/parts.nix)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from jdkmatrix.records.provenance import FlakeInput
 from jdkmatrix.validation import validated
 
 VARIABLE = PARTS
-EVERYTHING = ".#everything"  # the app of the flake whose parts are all that can be selected and lasts
+EVERYTHING = ".#everything"  # the app of the flake with all parts that can be selected and that last
 
 
 class SourceTree(Record):
-    """The sources that everything was built from: `rev` of the commit, of the one below the changes where `dirty`."""
+    """The sources that everything was built from. `rev`: the commit; if `dirty`, the one below the changes."""
 
     root: Path
     rev: str | None
@@ -34,9 +34,9 @@ class HandedServer(Record):
 
 
 class NixParts(Record):
-    """Absolute paths. `jdks`: catalogue id to Java home; `servers`: by artefact of toolchain.lock.json; `workloads`: a
-    folder with everything that workloads/outputs.json names, or None where nothing is to be measured; `wrk2`: None
-    where the system has none, or nothing that the package is for needs it; `postgres`: likewise."""
+    """Absolute paths. `jdks`: Java home by catalogue id; `servers`: by artefact of toolchain.lock.json; `workloads`: a
+    folder with the files that provision/workloads.py names, or None if nothing is to be measured; `wrk2`: None if the
+    system has none, or nothing that the package is for needs it; `postgres`: likewise."""
 
     schema_version: Literal[1]
     source: SourceTree
@@ -49,7 +49,7 @@ class NixParts(Record):
 
 
 def handed_over() -> NixParts | None:
-    """The parts that were handed over; None where the variable is not set: then this runs from a checkout.
+    """Return the parts that were handed over; None if the variable is not set: then this runs from a checkout.
 
     Raises:
         MatrixError: it is set, and its file is not what it should be.

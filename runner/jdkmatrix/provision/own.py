@@ -1,4 +1,4 @@
-"""The files of an application of the user: no hash pins them, so that every run records what they were."""
+"""The files of a user's application: no hash pins them, so every run records what they were."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from jdkmatrix.config.own import JAVA_PATHS, SETTING, OwnApplication
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.seal import sha256_of
 
-# Options of java with a file in them: agents, which may have options of their own behind it, and archives.
+# Options of java that contain a file: agents, which may have options of their own after it, and archives.
 WITH_FILE = re.compile(r"(-(?:javaagent:|agentpath:|XX:(?:SharedArchiveFile|AOTCache|Flags)=))([^=]+)(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """`places`: of all that its command and its arms, or its WAR, name and that is a file; `sha256`: by the same name.
-    `folder`: from which relative names are seen."""
+    """`places`: of the files that its command and its arms, or its WAR, name, by these names; `sha256`: by the same
+    names. `folder`: the base of relative names."""
 
     folder: Path
     places: Mapping[str, Path]
@@ -31,14 +31,14 @@ class OwnFiles:
 
     @property
     def words(self) -> str:
-        """For a reader, by the names of the files alone."""
+        """A description for a reader, by the names of the files alone."""
         named = (f"{path.name} (sha256 {self.sha256[name][:12]}…)" for name, path in self.places.items())
         return ", ".join(named) or "its command names no file"
 
 
 def placed(words: Sequence[str], folder: Path) -> list[str]:
-    """The words of a command with the whole path of each that is the name of a file, or of an agent or archive for
-    java, and of what there is of each list of files and folders for java."""
+    """Return the words of a command with whole paths in place of the names of files, of agents and archives for java,
+    and of those entries that exist in each list of files and folders for java."""
     found = []
     for before, word in pairwise(("", *words)):
         if SETTING.fullmatch(word):
@@ -52,12 +52,12 @@ def placed(words: Sequence[str], folder: Path) -> list[str]:
 
 
 def with_agents(value: str, folder: Path) -> str:
-    """The value of a setting, such as JAVA_TOOL_OPTIONS, with the whole path of each agent that is there."""
+    """Return the value of a setting, such as JAVA_TOOL_OPTIONS, with the whole path of each agent that exists."""
     return re.sub(r"\S+", lambda part: placed([part[0]], folder)[0] if WITH_FILE.match(part[0]) else part[0], value)
 
 
 def _names(before: str, word: str) -> tuple[str, list[str], str]:
-    """What may be names of files in a word of a command that comes behind `before`, with what stands around them."""
+    """Split a word that comes after `before` in a command into possible names of files, and what stands around them."""
     if before in JAVA_PATHS:
         return "", word.split(pathsep), ""
     agent = WITH_FILE.fullmatch(word)
@@ -65,7 +65,7 @@ def _names(before: str, word: str) -> tuple[str, list[str], str]:
 
 
 def option_files(options: Sequence[str]) -> dict[str, str]:
-    """The sha256 of each file that an option of a JVM names by its whole path, by that path.
+    """Return the sha256 of each file that a JVM option names by its whole path, by that path.
 
     Raises:
         MatrixError: one cannot be read.
@@ -75,7 +75,7 @@ def option_files(options: Sequence[str]) -> dict[str, str]:
 
 
 def find_own(own: OwnApplication, folder: Path) -> OwnFiles:
-    """`folder`: from which relative names are seen.
+    """Find the files of an application. `folder`: the base of relative names.
 
     Raises:
         MatrixError: as check_own_files, or one cannot be read.
@@ -94,7 +94,7 @@ def _digests(places: Mapping[str, Path]) -> dict[str, str]:
 
 
 def check_own_files(own: OwnApplication, folder: Path) -> None:
-    """Its WAR, or what its command has java load: of a list one entry is enough, as it is for java.
+    """Check its WAR, or what its command has java load: one entry of a list is enough, as it is for java.
 
     Raises:
         MatrixError: one is not there, cannot be read, or is no archive.
@@ -114,7 +114,7 @@ def check_own_files(own: OwnApplication, folder: Path) -> None:
 
 
 def _is_there(path: Path) -> bool:
-    """Does an entry of a list for java exist: a file, a folder, or the folder of all its jars?"""
+    """Return whether an entry of a list for java exists: a file, a folder, or the folder of all its jars."""
     try:
         return (path.parent if path.name == "*" else path).exists()
     except OSError:
@@ -122,7 +122,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _is_file(path: Path) -> bool:
-    """False, too, for a word that is no name of a file, or longer than one can be."""
+    """Return whether it is a file; False, too, for a word that no file can have as its name, or that is too long."""
     try:
         return path.is_file()
     except OSError:

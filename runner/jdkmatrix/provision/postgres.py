@@ -1,5 +1,5 @@
-"""PostgreSQL, for applications that keep what they have in a database: the programs of a pinned release, which are the
-server and what makes its folder of data."""
+"""PostgreSQL, for applications that keep their data in a database: the programs of a pinned release, namely the server
+and the one that makes its data folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ARTEFACTS = {"x86_64": "postgresql-x86_64", "aarch64": "postgresql-aarch64"}  #
 
 @dataclass(frozen=True)
 class Postgres:
-    """`home`: with bin/postgres and bin/initdb; `files_sha256`: of all that is there."""
+    """`home`: contains bin/postgres and bin/initdb; `files_sha256`: of everything in it."""
 
     home: Path
     version: str
@@ -31,7 +31,7 @@ class Postgres:
 
 
 def provision_postgres(root: Path, *, say: Callable[[str], None]) -> Postgres:
-    """The pinned release for the project at `root`, unpacked into the cache when it is not there.
+    """Return the pinned release for the project at `root`, unpacking it into the cache if it is not there.
 
     Raises:
         MatrixError: there is none for this system; fetching, verifying or unpacking failed; or it does not start here.
@@ -52,13 +52,13 @@ def provision_postgres(root: Path, *, say: Callable[[str], None]) -> Postgres:
 
 
 def is_here(root: Path) -> bool:
-    """Is the pinned release in the cache, or is there none for this system, so that none is fetched?"""
+    """Return whether none is fetched: the pinned release is in the cache, or there is none for this system."""
     name = _ARTEFACTS.get(platform.machine())
     return name is None or artefacts.load_lock(root).artefact(name).kept_at("postgresql").is_dir()
 
 
 def postgres_at(home: Path) -> Postgres:
-    """Raises: MatrixError: it does not start here."""
+    """Open the PostgreSQL at `home`. Raises: MatrixError: it does not start here."""
     program = home / "bin" / "postgres"
     try:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True, timeout=60).stdout
@@ -71,7 +71,7 @@ def postgres_at(home: Path) -> Postgres:
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    """A jar with a compressed tar in it."""
+    """Unpack a jar with a compressed tar in it."""
     try:
         with zipfile.ZipFile(archive) as jar:
             (inside,) = (name for name in jar.namelist() if name.endswith(".txz"))

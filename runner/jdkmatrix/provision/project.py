@@ -25,7 +25,7 @@ class Project:
 
     @property
     def published(self) -> Path:
-        """A folder for each published source."""
+        """The folder with one folder for each published source."""
         return self.root / "published"
 
     @property
@@ -46,8 +46,8 @@ class Project:
 
 
 def find_project() -> Project:
-    """The first of `candidates` with a matrix.toml; of one that a package hands over, results go below the working
-    directory.
+    """Return the first of `candidates` with a matrix.toml; for one that a package hands over, results go below the
+    working directory.
 
     Raises:
         MatrixError: none of them has a matrix.toml, or what is handed over cannot be read.

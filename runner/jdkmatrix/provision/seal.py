@@ -1,7 +1,7 @@
-"""Seal folders of the cache: a file is trusted by its hash when it was unpacked or built, not by its name.
+"""Seal cache folders: a file is trusted by the hash that it had when it was unpacked or built, not by its name.
 
-So a list of a folder's files is written into the folder, last of all. Whoever uses the folder first compares it.
-Also one hash over several files, for whatever is made of them.
+So a list of a folder's files is written into the folder, last of all. Whoever uses the folder compares it first. There
+is also one hash over several files, for whatever is made from them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def is_sealed(folder: Path) -> bool:
 
 
 def changed(folder: Path) -> str | None:
-    """Which files differ from the seal, in words; None: none does. Reads every byte: about a second for 1.3 GB.
+    """Return which files differ from the seal, in words; None: none does. Reads every byte: about a second for 1.3 GB.
 
     Raises:
         MatrixError: a file cannot be read, so that nobody knows.
@@ -50,13 +50,13 @@ def changed(folder: Path) -> str | None:
 
 
 def sha256_of(path: Path) -> str:
-    """The digest of a file in hexadecimal."""
+    """Return the digest of a file in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def files_sha256(folder: Path) -> str:
-    """One hash over the names and contents of all files in `folder`, and over which of them can be run.
+    """Return one hash over the names and contents of all files in `folder`, and over which of them are executable.
 
     Raises:
         MatrixError: a file cannot be read.
@@ -65,7 +65,7 @@ def files_sha256(folder: Path) -> str:
 
 
 def digest_of_files(base: Path, files: Iterable[Path], read: Callable[[Path], bytes] = Path.read_bytes) -> str:
-    """One hash over their names, seen from `base`, and their contents, in this order."""
+    """Return one hash over the files' names, relative to `base`, and their contents, in this order."""
     digest = hashlib.sha256()
     for path in files:
         content = hashlib.sha256(read(path)).hexdigest()

@@ -20,31 +20,31 @@ _OUTPUTS = "outputs.json"
 
 
 class _Outputs(RootModel[dict[str, str]]):
-    """Where the build leaves a file, below workloads/, by the file's name."""
+    """The place below workloads/ where the build leaves a file, by the file's name."""
 
 
 @dataclass(frozen=True)
 class Workloads:
-    """`files`: what the build made, by name. `servers`: the folder of the sources that has one for each server;
-    `sha256` is by name of a file, below `servers` by the path from there on."""
+    """`files`: what the build made, by name. `servers`: the folder of the sources that has a folder for each server;
+    `sha256`: by the name of a file, or below `servers` by the path from there."""
 
     files: Mapping[str, Path]
     servers: Path
     sha256: Mapping[str, str]
 
     def file(self, name: str) -> Path:
-        """Raises: MatrixError: the build makes nothing that is called so."""
+        """Return the file. Raises: MatrixError: the build makes nothing that is called so."""
         if name not in self.files:
             raise MatrixError(f"the build of the workloads makes no {name} (it makes: {', '.join(self.files)})")
         return self.files[name]
 
     def digests(self, files: Iterable[Path]) -> dict[str, str]:
-        """The entries of `sha256` for these files of ours."""
+        """Return the entries of `sha256` for these files of ours."""
         names = (self._name(path) for path in files)
         return {name: self.sha256[name] for name in sorted(names)}
 
     def changed(self, names: Iterable[str]) -> list[str]:
-        """Those of these files of the servers' configuration that are no longer what `sha256` says; the build's own lie
+        """Return those of these configuration files of servers that no longer match `sha256`; the build's own files are
         where nobody writes."""
         return [name for name in names if name not in self.files and _digest(self.servers / name) != self.sha256[name]]
 
@@ -66,7 +66,7 @@ def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
 
     def make(folder: Path) -> None:
         say("building the workloads")
-        # Clean: classes whose source is gone would stay in the jar, and the same sources make other bytes.
+        # Clean: classes whose source is gone would stay in the jar, and the same sources would make other bytes.
         maven.build(root, ["-DskipTests", "clean", "package"])
         for name, source in _outputs(root).items():
             shutil.copyfile(sources / source, folder / name)
@@ -77,12 +77,12 @@ def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
 
 
 def built_folder(root: Path) -> Path:
-    """Where the build of these sources leaves what it makes."""
+    """Return the folder for what the build of these sources makes."""
     return root / ".build" / "workloads" / digest_of_files(root, sorted(_inputs(root)))[:16]
 
 
 def open_workloads(root: Path, built: Path) -> Workloads:
-    """The workloads that lie in the folder `built`, with the servers' configuration of the sources at `root`.
+    """Open the workloads in the folder `built`, with the servers' configuration of the sources at `root`.
 
     Raises:
         MatrixError: one is not there.
@@ -110,15 +110,15 @@ def _digest(path: Path) -> str | None:
 
 
 def _configuration(servers: Path) -> Iterator[Path]:
-    """The files in the servers' folders from which servers are laid out and started, without those of their modules."""
+    """Yield the files in the servers' folders from which servers are laid out and started, except their modules'."""
     for path in servers.glob("*/**/*"):
         if path.is_file() and path.relative_to(servers).parts[1] not in ("src", "target", "pom.xml"):
             yield path
 
 
 def _outputs(root: Path) -> dict[str, str]:
-    """Where the build leaves what it makes, below workloads/: what outputs.json names, a war of each application and a
-    jar of each server and library."""
+    """Return where the build leaves its files, below workloads/: what outputs.json names, a war for each application
+    and a jar for each server and library."""
     sources = root / "workloads"
     path = sources / _OUTPUTS
     found = validated(_Outputs, parse_json(read_text(path), str(path)), path).root

@@ -1,6 +1,6 @@
 """The file format of a run.
 
-What a cell and its loads are called is in `domain`; all else that files hold is here, so that it can be reviewed and
+Cells and their loads are named in `domain`; everything else that files hold is here, so that it can be reviewed and
 versioned in one place.
 
 Units are part of the names: `_s`, `_ms`, `_us`, `_bytes`, `_rps`. Latencies are microseconds.

@@ -36,7 +36,7 @@ Version = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)*$")]
 class ClaimSource(Record):
     """The publication of a claim. `by`: author or site; `date`: ISO 8601, as much of it as is known; `no_url`: why no
     address is known; `conditions`: machine, JDK, kernel and procedure, as far as they were published; `inference`: what
-    this project concludes, which the source does not say."""
+    this project concludes beyond what the source says."""
 
     title: Text
     by: Text | None = None
@@ -48,11 +48,11 @@ class ClaimSource(Record):
 
 
 class PublishedFigure(Record):
-    """One number: `value`, or what it lies between (`low`, `high`; one of them alone leaves the other side open).
+    """One number: `value`, or its bounds (`low`, `high`; one of them alone leaves the other side open).
 
-    `arm`: the executor that it was seen with, by this project's name. `versus`: the executor that it is compared with:
-    a quotient where the unit is "ratio", else a difference. `baseline`: in words, what a ratio is of where that is no
-    executor. `as_printed`: how the source puts it. `inference`: what of the number is this project's reading of it."""
+    `arm`: the executor it was observed with, by this project's name. `versus`: the executor it is compared with: a
+    quotient if the unit is "ratio", else a difference. `baseline`: in words, what a ratio is of if that is no executor.
+    `as_printed`: the source's words. `inference`: what of the number is this project's reading of it."""
 
     quantity: Text
     arm: Text | None = None
@@ -92,8 +92,8 @@ Counts = Annotated[tuple[Count, ...], Field(min_length=1)]
 
 
 class CheckedCells(Record):
-    """The cells that a check looks at: values of axes, names as patterns of a shell ("temurin-21*"); an axis left out
-    means any value. `cell_id`: of values that belong together ("*.cpus-2.*.count-3")."""
+    """The cells that a check looks at: values of axes, with names as shell patterns ("temurin-21*"); an omitted axis
+    means any value. `cell_id`: patterns of values that belong together ("*.cpus-2.*.count-3")."""
 
     workload: Patterns | None = None
     server: Patterns | None = None
@@ -109,13 +109,13 @@ BandOrigin = Literal["as published", "published with our tolerance", "ours"]
 
 
 class Precondition(Record):
-    """A figure that must be seen in a cell before a check may judge it: without the published cause, its effect proves
-    nothing.
+    """A figure that must be observed in a cell before a check may judge it: without the published cause, its effect
+    proves nothing.
 
-    `says`: the same in words; `metric`: as that of a check, of the executor `arm` in the check's cell (None: of every
-    cell that is compared). The figure over usable forks, as the page has it, lies between `low` and `high`; of a peak
-    that is to be at least `low`, that of the fork with the least.
-    `of_bounds`: asked only where the check's figure is a bound, such as of a peak that was not reached."""
+    `says`: the same in words; `metric`: as in a check, for the executor `arm` in the check's cell (None: for every cell
+    that is compared). The figure over usable forks, as on the page, lies between `low` and `high`; for a peak that must
+    be at least `low`, the fork with the least counts.
+    `of_bounds`: required only where the check's figure is a bound, such as that of a peak that was not reached."""
 
     says: Text
     metric: Text
@@ -133,19 +133,19 @@ class Precondition(Record):
 
 
 class ClaimCheck(Record):
-    """A comparison that speaks for a claim, or against it.
+    """A comparison that supports a claim or contradicts it.
 
-    `says`: what is looked at, in words. `metric`: the id of a figure, or the name of a reading of an experiment; of the
-    executor `arm` (a pattern). `versus`: over the same cell on that executor, or minus it where the band is one of a
-    `difference`; `versus_load`, `versus_workload`: over the same cell under that load, or of that workload.
-    `versus_vendor`: the ratio to `versus`, over the same ratio on that vendor's JDK of the same version.
+    `says`: what is looked at, in words. `metric`: the id of a figure, or the name of an experiment's reading, for the
+    executor `arm` (a pattern). `versus`: divided by the same cell on that executor, or minus it if the band is one of a
+    `difference`; `versus_load`, `versus_workload`: divided by the same cell under that load, or of that workload.
+    `versus_vendor`: the ratio to `versus`, divided by the same ratio on that vendor's JDK of the same version.
 
     The band is that of the claim's figure number `figure` (from 1 on), with `tolerance`, a share, around a single
-    value; or `low` and `high` are this project's reading of words. `one_is_enough`: the claim says that there are such
-    cells, not that all are, or gives one example; a single one inside the band speaks for it, and none against it.
-    `requires`: what must be seen in a cell before it may be judged. `scale`: only the scenario at that size has such
-    cells, and the other has others, with a check of their own. `kernel_from`, `kernel_below`: the claim is about Linux
-    of such versions.
+    value; or `low` and `high` are this project's reading of words. `one_is_enough`: the claim says that such cells
+    exist, not that all are such, or gives one example; a single one inside the band supports it, and none contradicts
+    it. `requires`: what must be observed in a cell before it may be judged. `scale`: only the scenario of that size has
+    such cells, and the other size has others, with a check of their own. `kernel_from`, `kernel_below`: the Linux
+    versions that the claim is about.
     `inference`: what of the check no original says.
     """
 
@@ -189,10 +189,10 @@ class ClaimCheck(Record):
 
 
 class PublishedResult(Record):
-    """`published`: in words; `figures`: what of it is a number; `only`: what there is where no number was published,
-    None: not told; `note`: what the original leaves out, or where it contradicts itself;
-    `inference`: what this project concludes, which the original does not say; `not_repeated`: why no scenario repeats
-    it, None where one does; `checks`: what in results speaks for it or against it; `not_checked`: why nothing does."""
+    """`published`: the result in words; `figures`: its numbers; `only`: what there is if no number was published, None:
+    not told; `note`: what the original leaves out, or where it contradicts itself; `inference`: what this project
+    concludes beyond what the original says; `not_repeated`: why no scenario repeats it, None if one does; `checks`:
+    what in the results supports or contradicts it; `not_checked`: why nothing does."""
 
     condition: Text
     published: Text
@@ -224,7 +224,7 @@ class PublishedResult(Record):
         return self
 
     def origin(self, check: ClaimCheck) -> BandOrigin:
-        """Who drew the band of one of its checks."""
+        """Return who drew the band of one of its checks."""
         if check.figure is None or self.figures[check.figure - 1].inference is not None:
             return "ours"
         return "published with our tolerance" if check.tolerance is not None else "as published"

@@ -1,4 +1,4 @@
-"""The database of a fork, and its use of the host."""
+"""A fork's database and its use of the host."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from jdkmatrix.domain.record import Record
 
 
 class DatabaseFacts(Record):
-    """`command`: with the settings that this tool makes; others are PostgreSQL's own, or what initdb chose by the host.
-    `data_bytes`: of its folder when it was fresh; `file_system`: the type of the one that its folder is on, None: not
-    known; `user`: as whom it ran."""
+    """`command`: includes the settings that this tool makes; others are PostgreSQL's own, or what initdb chose for the
+    host. `data_bytes`: the size of its folder when it was fresh; `file_system`: the type of the one that holds its
+    folder, None: not known; `user`: the user that it ran as."""
 
     version: str
     command: tuple[str, ...]
@@ -18,7 +18,7 @@ class DatabaseFacts(Record):
 
 
 class DatabaseUse(Record):
-    """All processes of the database over one window: `cpu_s` in the `span_s` between two readings."""
+    """CPU time of all processes of the database over one window: `cpu_s` in the `span_s` between two readings."""
 
     cpu_s: float
     span_s: float

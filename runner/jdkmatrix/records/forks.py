@@ -1,4 +1,4 @@
-"""A fork: one fresh process of what is measured."""
+"""A fork: one fresh process of whatever is measured."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Confinement(Record):
     method: ConfinementMethod
     why_not_cgroup: str | None = None  # in words; None where a cgroup cpuset holds the threads
     overlapped: bool  # SUT and driver share CPUs
-    compromises: tuple[str, ...] = ()  # what this host could not give, in words
+    compromises: tuple[str, ...] = ()  # what this host could not provide, in words
 
 
 class Proof(Record):
@@ -40,9 +40,9 @@ class Proof(Record):
 
 
 class BurnCheck(Record):
-    """`rounds` of burn as the warm SUT runs them; `best_us` is the fastest of several, `expected_us` what they take at
-    the clock speed of that moment, by that of the calibration, on the CPU of the SUT where that fits best; None: a
-    clock speed is not known."""
+    """`rounds` of burn as the warm SUT runs them. `best_us`: the fastest of several runs; `expected_us`: what they
+    should take at the clock speed of that moment, compared with that of the calibration, on the SUT's CPU where that
+    fits best; None: a clock speed is not known."""
 
     rounds: int
     asked_us: float
@@ -52,9 +52,9 @@ class BurnCheck(Record):
 
 class Audit(Record):
     """The books of a bank when nothing is in flight any more. `contradictions`: accounts whose balance is not what
-    their credits and debits make it. Where the accounts are in a database: also not what their newest transfer says;
-    `transfers_answered`, how many of those done a request was told of; and `open_transactions`, which nobody will end
-    any more."""
+    their credits and debits make it. Only with accounts in a database: `contradictions` also counts balances that
+    differ from what the newest transfer says; `transfers_answered`: how many of those done were reported to a request;
+    and `open_transactions`: those that nobody will end any more."""
 
     accounts: int
     transfers_done: int
@@ -68,21 +68,21 @@ class Audit(Record):
 
 
 class Fork(Record):
-    """The replicate of the statistics. A server has `windows`, and what is around them; a program that loads itself has
-    the one of `program`."""
+    """The unit of replication of the statistics. A server has `windows` and what surrounds them; a program that loads
+    itself has the single window `program`."""
 
     fork: int  # 1.., equals the block it belongs to
     position: int  # 1.. among the forks of its block
     sequence: int  # 1.. in the order of the whole run
-    together: tuple[int, ...] = ()  # in turns with these forks, by `sequence`, its own among them; (): by itself
-    why_alone: str | None = None  # in words, where its profile would have it take turns
-    attempt: int = 1  # 1..; later ones stand in the place of those in `attempts`, and reasons there say why
+    together: tuple[int, ...] = ()  # took turns with these forks, by `sequence`, including its own; (): by itself
+    why_alone: str | None = None  # in words, if its profile would have it take turns
+    attempt: int = 1  # 1..; later ones replace those in `attempts`, whose reasons say why
     session: int = 1  # 1.., which of the run's sessions measured it
     status: Status
     reasons: tuple[Reason, ...]
     started_at: str
     ended_at: str
-    duration_s: float | None = None  # by a clock that nobody sets; None: not recorded
+    duration_s: float | None = None  # by a clock that is never set; None: not recorded
     command: tuple[str, ...]  # of the process that is measured
     remote_command: tuple[str, ...] = ()
     database: DatabaseFacts | None = None  # None: it has none
@@ -94,7 +94,7 @@ class Fork(Record):
     driver_command: tuple[str, ...] = ()
     first_response_s: float | None = None
     proof: Proof | None = None
-    outside: OutsideProof | None = None  # in its place, of an application that says nothing of itself
+    outside: OutsideProof | None = None  # in its place, for an application that says nothing about itself
     burn_check: BurnCheck | None = None
     warmup: Warmup | None = None
     windows: tuple[Window, ...] = ()
@@ -107,31 +107,31 @@ class Fork(Record):
 
     @property
     def usable(self) -> bool:
-        """Has it figures that can be trusted? A server that never answered well has none; what became of it is an
-        outcome all the same (loads/attainment.py)."""
+        """True if it has figures that can be trusted. A server that never gave a 2xx response has none; what became of
+        it is an outcome all the same (loads/attainment.py)."""
         measured = self.status in (Status.OK, Status.NOT_STEADY)
         return measured and (bool(self.readings) or any(window.load.succeeded for window in self.valid_windows))
 
     @property
     def cpus_allowed(self) -> float:
-        """CPU seconds per second, by its CPUs and by its quota of CPU time."""
+        """The CPU seconds per second that it may use, by its CPUs and its CPU quota."""
         quotas = [limit.maximum / 1000 for limit in self.limits if limit.limit == "CPU quota"]
         return min([len(self.confinement.sut_cpus), *quotas])
 
     @property
     def conclusive(self) -> bool:
-        """Usable, or a program that ran to its end without a figure: that a JDK has not what an experiment is about is
-        a finding."""
+        """True if it is usable, or a program that ran to its end without a figure: that a JDK lacks what an experiment
+        is about is a finding."""
         return self.usable or (self.status is Status.OK and self.program is not None)
 
     @property
     def readings(self) -> tuple[WindowReading, ...]:
-        """The program's figures, the leading one first; those that it could not tell are left out."""
+        """The program's figures, the leading one first; those that it could not determine are left out."""
         return self.program.readings if self.program else ()
 
     @property
     def result(self) -> ProgramResult | None:
-        """The program's answer; None where it failed, or there is none."""
+        """The program's answer; None if it failed, or there is no program."""
         return self.program.result if self.program else None
 
     @cached_property
@@ -145,30 +145,30 @@ class Fork(Record):
 
     @property
     def every_window(self) -> tuple[Window, ...]:
-        """The windows of the fork, those of a search included."""
+        """All windows of the fork, including those of a search."""
         return (*self.windows, *(step.window for step in (self.capacity.steps if self.capacity else ())))
 
     @property
     def driver(self) -> str | None:
-        """The name of the driver that made its load; None where no window was measured."""
+        """The name of the driver that made its load; None if no window was measured."""
         return next((window.load.driver for window in self.every_window), None)
 
     @property
     def window_reasons(self) -> tuple[Reason, ...]:
-        """Why windows are invalid; those of a search are not asked."""
+        """The reasons why windows are invalid, except those of a search."""
         windows: tuple[ObservedWindow, ...] = (*self.windows, *((self.program,) if self.program else ()))
         return tuple(reason for window in windows for reason in window.reasons)
 
     @property
     def clock_speeds(self) -> tuple[float, ...]:
-        """The clock speeds that were read before each window."""
+        """The clock speeds read before each window."""
         windows: tuple[ObservedWindow, ...] = (*self.every_window, *((self.program,) if self.program else ()))
         return tuple(window.clock_speed for window in windows if window.clock_speed is not None)
 
     def only(self, rounds: Collection[int]) -> Fork:
-        """The fork as if nothing but these windows had been measured."""
+        """Return the fork as if only the windows of these `rounds` had been measured."""
         return self.model_copy(update={"windows": tuple(one for one in self.windows if one.index in rounds)})
 
     def took_turns_with(self, other: Fork) -> bool:
-        """Were they measured round by round, a window of each?"""
+        """Return whether they were measured round by round, a window of each."""
         return other.sequence in self.together and self.sequence in other.together

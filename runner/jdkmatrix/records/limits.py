@@ -14,8 +14,8 @@ LIMIT_CODES: frozenset[str] = frozenset(get_args(LimitCode))
 
 class Enforcement(Record):
     """One limit. `maximum`: threads, bytes, files or thousandths of a CPU. The watch looks four times a second and ends
-    the server: what comes faster than that is not stopped. `why_not`: why no stronger means, and what else is to be
-    known, in words."""
+    the server: anything faster is not stopped. `why_not`: why no stronger means was used, and anything else worth
+    knowing, in words."""
 
     limit: LimitName
     maximum: int
@@ -24,7 +24,7 @@ class Enforcement(Record):
 
 
 class LimitHit(Record):
-    """A limit that was hit; "jvm-memory-limit" is one that the JVM has set itself, such as the size of its heap.
+    """A limit that was hit; "jvm-memory-limit" is one that the JVM has set for itself, such as its heap size.
     `first_seen_s`: seconds since the process was started; None: seen only after its end."""
 
     code: LimitCode

@@ -1,4 +1,4 @@
-"""The memory of the server by its uses, at one moment."""
+"""The server's memory by use, at one moment."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class NativeCategory(Record):
 
 
 class MemoryReading(Record):
-    """One process at one moment. `resident` says by origin where `rss_bytes` are, and sums to it; what no origin is
-    known for stands under "not attributed". `missing`: what could not be told, in words.
+    """One process at one moment. `resident` says by origin where `rss_bytes` are, and sums to it; memory of unknown
+    origin is under "not attributed". `missing`: what could not be determined, in words.
 
     None: /gauges gave no answer in time, or the JVM does not tell (then `why_no_native` says so for `native`)."""
 

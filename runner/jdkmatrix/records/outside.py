@@ -1,4 +1,4 @@
-"""Where requests ran, seen from outside of an application that says nothing of itself."""
+"""Where requests ran, seen from outside an application that says nothing about itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from jdkmatrix.domain.record import Record
 
 
 class ThreadGroup(Record):
-    """Threads whose names differ in numbers alone, each of which is a "#". `cpu_share`: as `OutsideProof`."""
+    """Threads whose names differ only in numbers, each of which is a "#". `cpu_share`: as in `OutsideProof`."""
 
     name: str
     threads: int
@@ -14,10 +14,10 @@ class ThreadGroup(Record):
 
 
 class OutsideProof(Record):
-    """Before the warm-up, under a closed loop: what `dumps` thread dumps have shown, and then the CPU time of threads
-    over `answers` more requests, as a share of what all threads of the process took less its JIT compiler.
+    """Before the warm-up, under a closed loop: what `dumps` thread dumps showed, and then threads' CPU time over
+    `answers` more requests, as a share of what all threads of the process took except its JIT compiler.
 
-    `carriers_cpu_share`: of the threads that carry virtual ones; `virtual_threads`: how many different ones were seen;
+    `carriers_cpu_share`: of the carriers of virtual threads; `virtual_threads`: how many different ones were seen;
     `busiest`: those with the most CPU time first."""
 
     path: str

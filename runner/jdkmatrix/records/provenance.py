@@ -8,9 +8,9 @@ from jdkmatrix.domain.record import Record
 
 
 class FlakeInput(Record):
-    """One input of the flake; "self" is the source. `locked`: it is the one of flake.lock.
+    """One input of the flake; "self" is the source. `locked`: true if it is the one of flake.lock.
 
-    `nar_hash`: "sha256-…", of the unpacked tree; None where Nix has not worked it out.
+    `nar_hash`: "sha256-…", of the unpacked tree; None if Nix has not computed it.
     """
 
     name: str
@@ -20,7 +20,7 @@ class FlakeInput(Record):
 
 
 class PartOrigin(Record):
-    """`nix`: built by the flake; `hash`: got from elsewhere and verified by a hash of ours; `host`: what was there."""
+    """`nix`: built by the flake; `hash`: fetched from elsewhere and verified by our hash; `host`: already there."""
 
     part: str
     origin: Literal["nix", "hash", "host"]
@@ -28,14 +28,14 @@ class PartOrigin(Record):
 
 
 class Provenance(Record):
-    """`inputs`: empty where the run did not come from the flake."""
+    """`inputs`: empty if the run did not come from the flake."""
 
     inputs: tuple[FlakeInput, ...]
     parts: tuple[PartOrigin, ...]
 
     def not_pinned(self, *, source_dirty: bool | None) -> tuple[str, ...]:
-        """The parts that another machine would not get again, in words; empty: fully pinned, but for kernel and
-        hardware."""
+        """Return, in words, the parts that another machine would not get again; empty: fully pinned, except for kernel
+        and hardware."""
         return (
             *(f"{part.part}: {part.detail}" for part in self.parts if part.origin != "nix"),
             *(f"{one.name} is not the one of flake.lock" for one in self.inputs if not one.locked),

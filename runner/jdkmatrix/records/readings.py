@@ -1,4 +1,4 @@
-"""A program that loads itself: what it said of the one window that it measured."""
+"""A program that loads itself: what it reported about the one window that it measured."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ OutcomeWord = Literal[
     "not-on-this-jdk",
 ]
 
-# Of a server with a quota of CPU time: periods in which it ran, in how many of them it was throttled, for how long.
+# For a server with a CPU quota: periods in which it ran, in how many of them it was throttled, and for how long.
 QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US = "quota_periods", "throttled_periods", "throttled_us"
-# Of an application on a database: CPU time of all its processes.
+# For an application on a database: CPU time of all processes of that database.
 DATABASE_CPU_US = "database_cpu_us"
 
 
 class WindowReading(Record):
-    """A figure of a window. `metric`: the id of its metric, which says its unit; `expected`: known before it was
-    measured, in the same unit."""
+    """A figure of a window. `metric`: the id of its metric, which gives its unit; `expected`: the value known before it
+    was measured, in the same unit."""
 
     metric: str
     value: FiniteFloat
@@ -36,7 +36,7 @@ class WindowReading(Record):
 
 
 class Problem(Record):
-    """Why an outcome is not "complete". `at_count`: how many threads, tasks or requests there were by then."""
+    """The cause of an outcome other than "complete". `at_count`: the number of threads, tasks or requests by then."""
 
     message: str
     at_count: int | None
@@ -44,8 +44,8 @@ class Problem(Record):
 
 
 class Expected(Record):
-    """Known before it ran. `quantity`: the key below `seen`, with dots, that the formula is about; `value` in its unit.
-    None: there is no single figure."""
+    """A figure known before it ran. `quantity`: the dotted key below `seen` that the formula is about; `value` is in
+    its unit. None: there is no single figure."""
 
     quantity: str | None
     formula: str
@@ -67,7 +67,7 @@ class VmFacts(Record):
 
 
 class MeasuredSpan(Record):
-    """When the figures were taken: start, warm-up and writing of the program are not in it. By CLOCK_MONOTONIC."""
+    """When the figures were taken, without start, warm-up and output of the program. By CLOCK_MONOTONIC."""
 
     start_monotonic_ns: int
     end_monotonic_ns: int
@@ -78,8 +78,8 @@ class MeasuredSpan(Record):
 
 
 class ProgramResult(Record):
-    """The line of JSON that the program `standalone` prints. Every figure is its own, read inside its process; what is
-    in `seen` is up to the experiment."""
+    """The line of JSON that the program `standalone` prints. Every figure is its own, read inside its process; the
+    content of `seen` is up to the experiment."""
 
     schema_version: Literal[1]
     version: str
@@ -88,7 +88,7 @@ class ProgramResult(Record):
     outcome: OutcomeWord
     problem: Problem | None
     asked: dict[str, Any]
-    expected: Expected | None  # None: this JDK has not what it is about
+    expected: Expected | None  # None: this JDK lacks what it is about
     measured_span: MeasuredSpan | None = None  # None: nothing was measured
     vm: VmFacts
     seen: dict[str, Any] | None

@@ -7,7 +7,7 @@ from enum import StrEnum
 from jdkmatrix.domain.record import Record
 
 BURN_OFF = "burn-off"  # the gate that refuses a whole fork of a server
-KILLED = "killed"  # or stopped by somebody else: what the server would have done is not known
+KILLED = "killed"  # or stopped by someone else: what the server would have done is not known
 
 
 class Status(StrEnum):
@@ -18,7 +18,7 @@ class Status(StrEnum):
 
 
 class Reason(Record):
-    """Why a window, a fork or a cell is not simply ok; `figures` decided it."""
+    """The reason why a window, a fork or a cell is not simply ok; `figures` decided it."""
 
     code: str
     message: str

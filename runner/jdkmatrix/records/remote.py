@@ -7,7 +7,7 @@ from jdkmatrix.records.load_results import Latency
 
 
 class RemoteFaults(Record):
-    """Ordered ones: answers with status 500, connections that were closed instead, requests never to be answered."""
+    """Faults that were ordered: responses with status 500, connections closed instead, requests never answered."""
 
     status_500: int
     close: int
@@ -17,8 +17,8 @@ class RemoteFaults(Record):
 class RemoteStats(Record):
     """One period of the remote system. None: nothing was recorded.
 
-    `lateness` is from when an answer was due until it was written, of all answers and closed connections;
-    `loop_lateness` that of a timer of the remote's own, which shows how long a request may have waited to be received.
+    `lateness`: from when a response was due until it was written, for all responses and closed connections;
+    `loop_lateness`: that of a timer of the remote's own, which shows how long a request may have waited to be received.
     """
 
     answered: int  # with status 200, as ordered

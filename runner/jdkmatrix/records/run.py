@@ -42,7 +42,7 @@ class HostFacts(Record):
     virtualisation: str | None  # None: none seen
     clocksource: str | None
     load_1min: float
-    irq_time_accounting: bool | None = None  # does the clock of a process leave interrupts out? None: not known
+    irq_time_accounting: bool | None = None  # True if process clocks leave interrupts out; None: not known
     limits: dict[str, str]
     # None: the kernel does not tell.
     transparent_huge_pages: str | None = None  # "always", "madvise", "never"
@@ -51,14 +51,14 @@ class HostFacts(Record):
 
     @property
     def id(self) -> str:
-        """Tells hosts apart without naming them: those of one name, too, if their CPUs or what they run on differ. So
-        each has one description, and what it was before its SMT was switched off is another one."""
+        """An id that tells hosts apart without naming them: also those of one name, if their CPUs or what they run on
+        differ. So each has one description, and a host before its SMT was switched off is another one."""
         machine = f"{self.cpu.model} {len(self.cpu.online)} {self.virtualisation}"
         return hashlib.sha256(f"{self.hostname_hash} {machine}".encode()).hexdigest()[:12]
 
     @property
     def memory_gib(self) -> int:
-        """Whole: a hypervisor may take single pages, and give them back."""
+        """The memory in whole GiB: a hypervisor may take single pages, and give them back."""
         return in_gib(self.memory_bytes)
 
 
@@ -78,12 +78,12 @@ class JdkRecord(Record):
     id: str
     vendor: str
     vm: Literal["hotspot", "openj9"]
-    catalogue_version: str  # as jdks.json says; "rolling" where the source has only its newest
+    catalogue_version: str  # as jdks.json says; "rolling" if the source has only its newest
     selected: bool
     available: bool
     source: str | None  # "nix", "cache", "host", "archive", "registry", "own"
     reason: str | None  # why it is not available
-    notice: str | None = None  # e.g. the version got differs from the recorded one
+    notice: str | None = None  # e.g. the version obtained differs from the recorded one
     version: str | None = None  # as the JDK itself says
     version_output: str | None = None  # `java -version`
     release: dict[str, str] = {}  # its `release` file
@@ -106,22 +106,22 @@ class ServerFacts(Record):
 
 
 class Calibration(Record):
-    """How many rounds of burn make a microsecond on an idle CPU of this host; `jdk` is what counted them. For all JDKs
-    of a run: what differs between two calibrations is the host's clock at that moment, not the JDK."""
+    """Rounds of burn that take a microsecond on an idle CPU of this host, as counted by `jdk`. It holds for all JDKs of
+    a run: what differs between two calibrations is the host's clock at that moment, not the JDK."""
 
     jdk: str
     rounds_per_us: float
     repeats: int
     spread: float  # (max - min) / median over the repeats
-    spread_wanted: float | None = None  # a larger one is told: the clock moved meanwhile
+    spread_wanted: float | None = None  # a larger one is reported: the clock moved meanwhile
     cpu: int
     clock_speed: float | None = None  # as Window.clock_speed, the fastest of readings before and after it
 
 
 class BasisCapacity(Record):
-    """The throughput of one fork in a closed loop before the plan was complete: loads that are shares of it follow from
-    that. The fork itself is one of the run's where an earlier stage measured it, else in its folder `capacity`.
-    `throughput_rps` is None where it was of no use, and `why_not` says why."""
+    """The throughput of one fork in a closed loop before the plan was complete; loads that are shares of it follow from
+    that. The fork itself is one of the run's if an earlier stage measured it, else in its folder `capacity`.
+    `throughput_rps` is None if it was of no use, and `why_not` says why."""
 
     key: CellKey
     throughput_rps: float | None
@@ -129,7 +129,7 @@ class BasisCapacity(Record):
 
 
 class Stopping(Record):
-    """Blocks were added until every ratio was known to ± `precision` (a share), so that intervals are at 97 %."""
+    """Blocks were added until every ratio was known to ± `precision` (a share), which is why intervals are at 97 %."""
 
     precision: float
     min_blocks: int
@@ -137,8 +137,8 @@ class Stopping(Record):
 
 
 class ScenarioRecord(Record):
-    """The published experiment that a run repeats. `published`: ids of what is published, `claims`: what was
-    known of them at the time of the run; `scale_words`: how far this run's size is from the published one."""
+    """The published experiment that a run repeats. `published`: ids of what is published; `claims`: what was known of
+    them at the time of the run; `scale_words`: how this run's size compares with the published one."""
 
     name: str
     scale: Literal["article", "small"]
@@ -149,12 +149,12 @@ class ScenarioRecord(Record):
 
 
 class Session(Record):
-    """One stretch of measuring, by one process of this tool. A run that was cut off goes on in another, and so does one
-    that faults of the host have left gaps in; no block is split over two.
+    """One stretch of measuring, by one process of this tool. A run that was cut off, or that faults of the host have
+    left gaps in, goes on in another; no block is split over two.
 
-    `ended_at` is None while it goes on, and where it was killed; a session that was killed is "interrupted" as soon as
-    there is a later one. `duration_s`: as Fork.duration_s, and None where `ended_at` is. `boot_id`: the kernel's,
-    another one after each start of the host; None: not shown."""
+    `ended_at` is None while it goes on, and if it was killed; a session that was killed is "interrupted" as soon as
+    there is a later one. `duration_s`: as Fork.duration_s, and None where `ended_at` is. `boot_id`: the kernel's, a new
+    one after each boot of the host; None: not shown."""
 
     number: int  # 1..
     started_at: str
@@ -218,7 +218,7 @@ class RunRecord(Record):
         return tuple(key for key in self.cells if key not in refused)
 
     def load_table(self, name: str) -> str:
-        """What matrix.toml said of this load, as JSON; of a relative one, without what it came to."""
+        """Return matrix.toml's table of this load as JSON; of a relative load, without what it came to."""
         table = (self.matrix.get("loads") or {}).get(name) or {}
         return json.dumps({field: value for field, value in table.items() if value}, sort_keys=True)
 

@@ -10,14 +10,14 @@ Place = Literal["servers", "plugged_virtual", "plugged_platform", "elsewhere"]
 
 
 class Served(Record):
-    """Requests of the application that began between a reading of /gauges before the load of a window and one after
-    it. Each counted itself on the thread that ran it, by the maker of that thread: the server's own pool, or the
-    plugged executor (with virtual or with platform threads).
+    """Requests of the application that began between a reading of /gauges before the load of a window and one after it.
+    Each counted itself on the thread that ran it, by who made that thread: the server's own pool, or the plugged
+    executor (with virtual or with platform threads).
 
-    The driver's requests among them are `begun_min` to `begun_max`: what it got a good answer to has begun, and no more
-    can have than it sent, and `left_over` from before, which had been sent and had not begun. `threads_started`: by the
-    plugged executor meanwhile, for our own questions too; None: there is none. `early_s`: for how long the load went on
-    between the first reading and the window, where the driver leads by itself; None: not recorded, or it does not."""
+    From `begun_min` to `begun_max` of them are the driver's: those with a 2xx response have begun, and no more can have
+    than it sent, plus `left_over`, sent before and not begun by then. `threads_started`: by the plugged executor
+    meanwhile, including those for our own queries; None: there is none. `early_s`: how long the load was on between the
+    first reading and the window, if the driver leads by itself; None: not recorded, or it does not."""
 
     servers: int
     plugged_virtual: int

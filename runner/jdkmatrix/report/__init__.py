@@ -1,1 +1,1 @@
-"""The static site. altair is imported only in here: import this package only to write one."""
+"""The static site. Only this package imports altair: import it only to write a site."""

@@ -1,4 +1,4 @@
-"""A comparison in words: its tables, what has to be known besides, and the page that has all of it. Pure."""
+"""A comparison in words: its tables, its remarks, and the page that holds all of it. Pure."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def headings(found: Compared) -> tuple[str, ...]:
 
 
 def by_cell(found: Compared) -> tuple[tuple[str, tuple[SideChange, ...]], ...]:
-    """By the words of each cell."""
+    """Group the changes by cell, each cell in words."""
     by_words = groupby(found.changes, key=lambda change: cell_words(change.key))
     return tuple((cell, tuple(changes)) for cell, changes in by_words)
 
 
 def row(change: SideChange) -> tuple[str, ...]:
-    """The cells of a row of the table, in the order of `headings`."""
+    """Return the cells of one row of the table, in the order of `headings`."""
     p_adjusted = "none" if change.p_adjusted is None else p_figure(change.p_adjusted)
     return change.what, change.values, change.shown, change.interval or "none", p_adjusted, change.word
 
 
 def hosts(found: Compared) -> str:
-    """Says whether figures themselves can be compared."""
+    """Say whether the figures themselves can be compared."""
     if found.why_not is None:
         return "Both were measured on one host."
     return f"Figures themselves are not compared, because {found.why_not}."
@@ -65,7 +65,7 @@ def _named(texts: Sequence[str]) -> str:
 
 
 def remarks(found: Compared) -> tuple[str, ...]:
-    """All else that has to be known."""
+    """Return what else a reader has to know: what also changed, and what is not compared."""
     return (
         *(f"also changed: {text}" for text in found.else_changed),
         *(f"not compared: {text}" for text in found.left_out),
@@ -73,7 +73,7 @@ def remarks(found: Compared) -> tuple[str, ...]:
 
 
 def compare_page(found: Compared) -> WebPage:
-    """By itself, without a site. Regressions stand in amber."""
+    """Build a page that stands by itself, without a site. Regressions are shown in amber."""
     first, *others = headings(found)
     told, heads = remarks(found), columns(first, *(f"{name}~" for name in others))
 

@@ -30,25 +30,25 @@ from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Verdict
 
-# `value`: the geometric mean over forks, with its 95 % interval; without one, the arithmetic mean where a fork has 0,
-# the most of any fork of peaks and counts (RSS, threads, the longest wait, time-outs), and the median of readings of
-# experiments.
+# `value`: the geometric mean over forks, with its 95 % interval. Without an interval: the arithmetic mean where a fork
+# has 0, the largest of any fork for peaks and counts (RSS, threads, the longest wait, time-outs), and the median for
+# readings of experiments.
 # `forks_compared`: how many of these forks did what their load asks for, so that their figure may stand in a ratio.
-# `bound`: "≥" or "<" where forks give a bound only; where these point both ways, there is neither it nor a `value`.
-# `ratio`: over the same cell on `versus`, paired in blocks. `p_adjusted`: over all that the page compares.
-# A ratio of an experiment is a line of its own, without a `value`: over another arm, over the workload or load with
-# which a claim compares it, or of the median over what is `EXPECTED`. Only claims judge it; "not judged": nor do they.
+# `bound`: "≥" or "<" where forks give only a bound; where bounds point both ways, there is neither it nor a `value`.
+# `ratio`: over the same cell on `versus`, paired by block. `p_adjusted`: for everything that the page compares.
+# A ratio of an experiment has a row of its own, without a `value`: over another arm, over the workload or load that a
+# claim compares it with, or of the median over what is `EXPECTED`. Only claims judge it; "not judged": nor do they.
 # "p99-of-all" and its like are percentiles of all requests together, as pages show them: a `value` without an interval.
-# "p99", which ratios are of, is the geometric mean of the forks' own.
-# `did_as_asked` to `reasons`: of the line "outcome", whose `forks` are the first two of these together: forks that did
-# what their load asks for, that did not, and that were lost to faults; and codes of what happened, with their forks.
+# "p99", which ratios are made of, is the geometric mean of the forks' own.
+# `did_as_asked` to `reasons`: only in the row "outcome", whose `forks` is the sum of the first two: forks that did what
+# their load asks for, that did not, and that were lost to faults; and codes of what happened, with how many forks each.
 COLUMNS = (
     *("run_id", "cell_id", *AXES, "driver", "figure", "unit", "forks", "forks_compared"),
     *("value", "interval_low", "interval_high", "least", "most", "bound"),
     *("versus", "ratio", "ratio_low", "ratio_high", "blocks", "p_adjusted", "verdict"),
     *("did_as_asked", "fell_short", "lost", "failed_requests", "reasons"),
 )
-# `value`, `versus_value`: what both came to in a block; the ratio of a cell is the geometric mean of `ratio`.
+# `value`, `versus_value`: both figures of a block; the ratio of a cell is the geometric mean of `ratio`.
 BLOCK_COLUMNS = (
     *("run_id", "cell_id", *AXES, "driver", "figure", "unit", "versus"),
     *("block", "value", "versus_value", "ratio"),
@@ -60,10 +60,10 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def results(judged: JudgedRun) -> Iterator[Row]:
-    """One for what became of the forks of each cell with a server, one for each percentile of all its requests, one for
-    each figure of each cell, and one for each ratio of an experiment, with `COLUMNS`; from `versus` to `verdict` only
-    where it has a ratio. What has two names, as throughput has where it is that at saturation, too, is there once, by
-    the name that executors are compared by."""
+    """Yield rows with `COLUMNS`: for each cell with a server, one for what became of its forks and one for each
+    percentile of all its requests; one for each figure of each cell; and one for each ratio of an experiment. `versus`
+    to `verdict` are there only with a ratio, or where outcomes are compared. A figure with two names, such as
+    throughput that is also the one at saturation, comes once, under the name by which executors are compared."""
     for cell in (*judged.cells, *judged.experiments):
         if not cell.is_program:
             yield _outcome(judged, cell)
@@ -90,7 +90,7 @@ def results(judged: JudgedRun) -> Iterator[Row]:
 
 
 def blocks(judged: JudgedRun) -> Iterator[Row]:
-    """One for each block behind each ratio of `results`, with `BLOCK_COLUMNS`."""
+    """Yield a row for each block behind each ratio of `results`, with `BLOCK_COLUMNS`."""
     served = (judged.judgements.comparison(metric, cell.key) for cell in judged.cells for metric in cell.metrics)
     for one in (*filter(None, served), *chain.from_iterable(judged.beside.values())):
         whose = {**_whose(judged, one.cell, one.metric.id, one.metric.unit), "versus": _other(one)}
@@ -110,7 +110,7 @@ def _ratios_of_experiment(judged: JudgedRun, cell: CellStats) -> Iterator[Row]:
 
 
 def _other(compared: Comparison) -> str:
-    """By what it is called that a cell is compared with: its executor; where that is the same, its workload or load."""
+    """Name what a cell is compared with: by its executor, or where that is the same, by its workload or load."""
     cell, base = compared.cell.key, compared.base.key
     axes = ("executor", "workload", "load")
     return next(str(getattr(base, axis)) for axis in axes if getattr(base, axis) != getattr(cell, axis))
@@ -122,7 +122,7 @@ def _over(versus: str, ratio: Ratio) -> Row:
 
 
 def _outcome(judged: JudgedRun, cell: CellStats) -> Row:
-    """There also where no fork has a figure."""
+    """Build the row for what became of the forks, which is there even if none has a figure."""
     arm, happened = cell.attained, Counter(code for fork in cell.record.forks for code in _codes(fork))
     told = [fork for fork in cell.record.forks if fate(fork, cell.record.load) is not ForkOutcome.LOST]
     row = {
@@ -148,7 +148,7 @@ def _of_all_requests(judged: JudgedRun, cell: CellStats) -> Iterator[Row]:
 
 
 def _codes(fork: Fork) -> Iterable[str]:
-    """Each once."""
+    """Return the codes of what happened in a fork, each once."""
     shortfalls = (reason for window in fork.valid_windows for reason in window.shortfalls)
     return dict.fromkeys(reason.code for reason in (*fork.reasons, *shortfalls))
 
@@ -169,7 +169,7 @@ def _told_once(cell: CellStats) -> Iterator[Metric]:
 
 
 def as_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
-    """The names of the columns first."""
+    """Write the rows as CSV, with the names of the columns first."""
     sink = io.StringIO()
     writer = csv.DictWriter(sink, columns, restval="", lineterminator="\n")
     writer.writeheader()
@@ -178,7 +178,7 @@ def as_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
 
 
 def as_json(rows: Iterable[Row]) -> list[Row]:
-    """Floats that JSON cannot hold are null."""
+    """Return the rows with null for floats that JSON cannot hold."""
     return [
         {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()}
         for row in rows
@@ -186,11 +186,11 @@ def as_json(rows: Iterable[Row]) -> list[Row]:
 
 
 def jmh(judged: JudgedRun) -> list[Row]:
-    """Throughput in the form of `-rf json` of the Java Microbenchmark Harness, which its viewers read: a fork there is
-    a fork here, with one iteration, its figure. The error is the larger half of the 95 % interval.
+    """Return throughput in the format of `-rf json` of the Java Microbenchmark Harness, which its viewers read: a fork
+    there is a fork here, with its figure as the only iteration. The error is the larger half of the 95 % interval.
 
-    Viewers tell benchmarks apart by the name alone, and take its last part for the method: so the condition is the
-    class, and the executor the method. github-action-benchmark takes any score of this form for a cost: it needs
+    Viewers tell benchmarks apart by name alone, and take the last part of the name for the method: so the condition is
+    the class, and the executor the method. github-action-benchmark takes any score in this format for a cost: it needs
     `better`."""
     jdks = {jdk.id: jdk.version for jdk in judged.run.jdks if jdk.version}
     return [found for cell in judged.cells if (found := _jmh(cell, jdks)) is not None]
@@ -223,8 +223,8 @@ def _jmh(cell: CellStats, jdks: Mapping[str, str]) -> Row | None:
 
 
 def better(cells: Cells, *, bigger: bool) -> list[Row]:
-    """The figures that executors are compared by, as github-action-benchmark's `customBiggerIsBetter` or
-    `customSmallerIsBetter` reads it. Figures of which some forks give a bound only are in neither."""
+    """Return the figures by which executors are compared, as github-action-benchmark's `customBiggerIsBetter` or
+    `customSmallerIsBetter` reads them. Figures for which some forks give only a bound are in neither."""
     return [
         {
             "name": f"{cell.key.cell_id} {metric.id}",
@@ -239,7 +239,7 @@ def better(cells: Cells, *, bigger: bool) -> list[Row]:
 
 
 def bencher(cells: Cells) -> dict[str, dict[str, dict[str, float]]]:
-    """The same in the Bencher Metric Format: by cell and figure, its value and the ends of its 95 % interval."""
+    """Return the same in the Bencher Metric Format: by cell and figure, the value and the ends of its 95 % interval."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for cell, metric, over in compared_by(cells):
         told = {"value": over.value, "lower_value": over.low, "upper_value": over.high}
@@ -249,12 +249,12 @@ def bencher(cells: Cells) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def openmetrics(judged: JudgedRun) -> str:
-    """Gauges for Prometheus and its kin (OpenMetrics 1.0): of each cell the figures that executors are compared by and
-    their ratios, with the ends of their 95 % intervals. `time` is not told: a scraper takes its own."""
+    """Return gauges for Prometheus and its kin (OpenMetrics 1.0): for each cell the figures by which executors are
+    compared and their ratios, with the ends of their 95 % intervals. `time` is left out: a scraper takes its own."""
     families: dict[str, list[str]] = {}
 
     def add(name: str, words: str, labels: Mapping[str, object], *told: float | None) -> None:
-        """`told`: a value, and the ends of its interval."""
+        """Add the gauges of one figure. `told`: a value, and the ends of its interval."""
         for (end, said), value in zip(_ENDS, told, strict=True):
             if value is not None and math.isfinite(value):
                 head = [f"# TYPE {name}{end} gauge", f"# HELP {name}{end} {_label(f'{words}{said}')}"]
@@ -281,8 +281,8 @@ def _label(value: object) -> str:
 
 
 def badges(judged: JudgedRun) -> list[Row]:
-    """For each condition what it is, and a badge in the form of shields.io's endpoints: virtual threads over the pool
-    in the leading figure."""
+    """Return each condition with a badge in the format of shields.io's endpoints: virtual threads over the pool in the
+    leading figure."""
     found = []
     for key, (lead, *_) in advised(judged.judgements).items():
         badge = {
@@ -299,9 +299,9 @@ _BADGE_COLOURS = {Side.VIRTUAL: "orange", Side.POOL: "blue", Side.OPEN: "lightgr
 
 
 def compared_by(cells: Iterable[CellStats]) -> Iterator[tuple[CellStats, Metric, OverForks]]:
-    """Each cell with each figure by which executors are compared, and its value over forks. Left out: figures of which
-    some forks give a bound only, or did not do what their load asks for, and cells of which some forks failed by
-    themselves. No interval where that has no finite end."""
+    """Yield each cell with each figure by which executors are compared, and its value over forks. Left out: figures for
+    which some forks give only a bound or did not do what their load asks for, and cells in which some forks failed by
+    themselves. There is no interval where its end would not be finite."""
     for cell in cells:
         for metric in metrics_of(cell.load) if not _has_failed(cell) else ():
             figures = cell.figures(metric)
@@ -312,12 +312,12 @@ def compared_by(cells: Iterable[CellStats]) -> Iterator[tuple[CellStats, Metric,
 
 
 def _has_failed(cell: CellStats) -> bool:
-    """Did a server end or hang by itself? What the others did is then no figure of the executor."""
+    """Return whether a server ended or hung by itself: what the others did is then no figure of the executor."""
     return any(failed_by_itself(fork) for fork in cell.record.forks)
 
 
 def _field(value: object) -> object:
-    """Text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    """Return a CSV field; text that a spreadsheet would take for a formula gets a leading apostrophe."""
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else ""
     if isinstance(value, str) and value.startswith(_FORMULA):
@@ -326,8 +326,8 @@ def _field(value: object) -> object:
 
 
 def verdicts(judged: Sequence[JudgedClaim]) -> list[Row]:
-    """For JSON; an estimate without an interval has null in its ends, and of a bound ("≥", "≤"), `value` is the mean of
-    those of forks. `seen`: what the claim’s effect needs, and what it was. `origin`: who drew the range."""
+    """Return the verdicts for JSON. Ends are null without an interval; for a bound ("≥", "≤"), `value` is the mean over
+    forks. `seen`: what the claim’s effect needs, and what was seen. `origin`: who drew the range."""
 
     def estimate(one: Estimate) -> Row:
         high = None if one.high is None or math.isinf(one.high) else one.high

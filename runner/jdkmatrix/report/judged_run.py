@@ -1,4 +1,4 @@
-"""A run with what is worked out from all of it, once."""
+"""A run with everything that is derived from it as a whole, each computed once."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from jdkmatrix.store.loaded import LoadedRun
 
 
 class JudgedRun:
-    """Pages, exports and the terminal read the same one, so that they say the same.
+    """The one source that pages, exports and the terminal read, so that they agree.
 
-    `registry`: the claims of today, by which the run is judged; one that they lack is judged as the run recorded it."""
+    `registry`: today's claims, by which the run is judged; a claim missing from it is judged as the run recorded it."""
 
     def __init__(self, loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) -> None:
         self.loaded = loaded
@@ -33,7 +33,7 @@ class JudgedRun:
         self._registry = registry
 
     def cell(self, key: CellKey) -> CellStats:
-        """With a server, or without. Raises: ValueError: it has no record."""
+        """Return the cell, with a server or without. Raises: ValueError: it has no record."""
         (cell,) = (*self.cells.some((key,)), *self.experiments.some((key,)))
         return cell
 
@@ -43,7 +43,7 @@ class JudgedRun:
 
     @cached_property
     def refusals(self) -> Refusals:
-        """Pairs one arm of which gates refused more often."""
+        """Pairs of which the gates refused one arm more often."""
         return page_refusals(self.cells, self.experiments)
 
     @cached_property
@@ -52,16 +52,16 @@ class JudgedRun:
 
     @cached_property
     def modes(self) -> Mapping[CellKey, tuple[Modes, float]]:
-        """For the leading figure of every cell with enough forks; all of them are one family of tests."""
+        """The modes in the leading figure of every cell with enough forks; all of them are one family of tests."""
         served = ((cell, self.cells.leading(cell.key)) for cell in self.cells)
         others = ((cell, cell.metrics[0]) for cell in self.experiments if cell.metrics)
         return modes_of_family({cell.key: cell.by_block(leading).values() for cell, leading in (*served, *others)})
 
     @cached_property
     def beside(self) -> Mapping[CellKey, Sequence[Comparison]]:
-        """Of each experiment's cell, every figure over that of the other arms under the same condition, each pair once:
-        virtual threads over others, else the later arm over the earlier one; and over that of the workload or load with
-        which a claim compares it."""
+        """Every figure of each experiment's cell over that of the other arms under the same condition, each pair once:
+        virtual threads over others, else the later arm over the earlier one; and over that of the workload or load that
+        a claim compares it with."""
         arms = (
             tuple(sorted((one.key, other.key), key=lambda key: not is_virtual(key.executor)))
             for one, other in arm_pairs(self.experiments)
@@ -79,8 +79,8 @@ class JudgedRun:
         )
 
     def may_compare(self, compared: Comparison) -> bool:
-        """May the two of an experiment be compared? Not if they lost different numbers of forks, or the gates refused
-        one more often."""
+        """Return whether two cells of an experiment may be compared: not if they lost different numbers of forks, or
+        the gates refused one of them more often."""
         cell, base = compared.cell, compared.base
         pair, refusals = (cell.key, base.key), self.refusals
         if cell.key.group != base.key.group:
@@ -93,7 +93,7 @@ class JudgedRun:
 
     @cached_property
     def _claims(self) -> tuple[tuple[ClaimEvidence, JudgedClaim], ...]:
-        """On those of the scenario that the run repeats, and on whatever else it has cells of that can be judged."""
+        """Evidence and verdict on the claims of the repeated scenario, and on any other that the cells can judge."""
         asked = {claim.id: claim for claim in self._recorded}
         wanted = {**asked, **{claim.id: claim for claim in self._registry}}
         told = ((found := evidence(claim, self._results), judge(claim, found)) for claim in wanted.values())
@@ -105,17 +105,17 @@ class JudgedRun:
 
     @property
     def evidence(self) -> tuple[ClaimEvidence, ...]:
-        """On every claim that it can say something of."""
+        """The evidence on every claim that the run can say something about."""
         return tuple(found for found, _ in self._claims)
 
     @property
     def claims(self) -> tuple[JudgedClaim, ...]:
-        """By this run alone."""
+        """The claims as judged by this run alone."""
         return tuple(one for _, one in self._claims)
 
     @cached_property
     def earlier_verdicts(self) -> dict[str, ClaimVerdict]:
-        """By the checks that the run recorded, where they come to something else than those of today."""
+        """Verdicts, by claim, from the checks that the run recorded, where they differ from those of today's checks."""
         now = {one.claim.id: one for one in self.claims}
         return {
             claim.id: then

@@ -19,12 +19,12 @@ def decide(group: Iterable[CellRecord], blocks: int, rules: StoppingRules) -> De
 
 
 def comparisons(group: Iterable[CellRecord], blocks: int) -> dict[Hashable, Arms]:
-    """By executor: its leading figure and that of the executor that it is compared with, per block; of forks whose
-    figure may stand in a ratio.
+    """Return, by executor, its leading figure and that of the executor that it is compared with, per block, from forks
+    whose figure may stand in a ratio.
 
     Where nothing is compared (a single executor, say), every executor's own figure must be precise instead: it is
-    paired with 1. A comparison whose arms lost different numbers of forks is not judged, however many blocks come: it
-    is left without figures, so that it holds nobody up.
+    paired with 1. A comparison whose arms lost different numbers of forks is not judged, however many blocks follow: it
+    is left without figures, so that it holds nothing up.
     """
     cells = {cell.key.executor: cell for cell in group}
     figures = {executor: _up_to(blocks, leading_by_block(cell)) for executor, cell in cells.items()}
@@ -51,7 +51,7 @@ def _up_to(blocks: int, by_block: Mapping[int, float]) -> dict[int, float]:
 
 
 def words(decision: Decision, blocks: int, rules: StoppingRules) -> str:
-    """The decision with the figures that made it, in a line."""
+    """Describe the decision, with the figures behind it, in one line."""
     widths = [
         (half, half_width_that_tells(ratio.value, rules.precision))
         for ratio in decision.ratios.values()

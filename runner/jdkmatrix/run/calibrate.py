@@ -1,12 +1,12 @@
-"""How many rounds of burn make a microsecond, on an idle CPU of this host.
+"""Count how many rounds of burn take a microsecond on an idle CPU of this host.
 
-A task is a fixed amount of work, not a spin until a deadline: a task that is preempted in mid-spin would do less
-work, and hide just the effect that is looked for.
+A task is a fixed amount of work, not a spin until a deadline: a task that is preempted in mid-spin would do less work,
+and hide exactly the effect that is looked for.
 
 One count serves all JDKs of a run. The work is a chain of dependent instructions, which every JIT compiler translates
-alike: 752 turns of 21.0.8, 25 and a nightly build of 28 one right after another on a busy virtual machine have medians
+alike: 752 turns of 21.0.8, 25 and a nightly build of 28, one right after another on a busy virtual machine, had medians
 of 684.2, 685.7 and 684.0 rounds/µs, while all three followed the host's clock from 637 to 739. Counted per JDK at
-different moments, "100 µs" were different pieces of work.
+different moments, "100 µs" meant different amounts of work.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TIMEOUT_S = 60.0
 
 
 def calibrate(count: Callable[[], Calibration], rules: MeasureRules) -> Calibration:
-    """The first count whose repeats agree, or else the one whose repeats differ least; `count` makes one.
+    """Return the first count whose repeats agree, or else the one whose repeats differ least; `count` makes one.
 
     Raises:
         MatrixError: the repeats of each differ by more than is allowed, or as `count_rounds`.
@@ -51,8 +51,8 @@ def calibrate(count: Callable[[], Calibration], rules: MeasureRules) -> Calibrat
 
 
 def count_rounds(jdk_id: str, java: Path, burn_jar: Path, *, cpu: int) -> Calibration:
-    """Run the calibration program of the `burn` module on `cpu`, and read how fast that is before and after: a fork's
-    work is held against both, so that its speed, too, is the fastest of many readings.
+    """Run the calibration program of the `burn` module on `cpu`, and read that CPU's speed before and after: a fork's
+    work is compared with both, so this speed, too, is the fastest of many readings.
 
     Raises:
         MatrixError: it failed or printed something else.

@@ -1,4 +1,4 @@
-"""A run: every fork of a plan, one after another, each on disk before the next one starts."""
+"""Measure every fork of a plan, block after block; each is on disk before anything else is measured."""
 
 from __future__ import annotations
 
@@ -52,21 +52,21 @@ Records = MutableMapping[CellKey, CellRecord]
 
 
 class CampaignListener(Listener, Protocol):
-    """Hears how a run goes on."""
+    """Callbacks for the progress of a run."""
 
     def forks_added(self, forks: int) -> None:
-        """So many more are to be measured; told at the start, and whenever it turns out."""
+        """`forks` more are to be measured; called at the start, and whenever more turn out to be needed."""
 
     def fork_started(self, planned: PlannedFork) -> None: ...
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None: ...
 
     def block_finished(self, group: Sequence[CellRecord], more: bool) -> None:
-        """A block is measured; `group`: the cells of its condition, with all so far; `more`: has the plan another block
-        of it?"""
+        """A block is measured. `group`: the cells of its condition, with everything so far; `more`: whether the plan
+        has another block of it."""
 
     def decided(self, text: str) -> None:
-        """Whether a group of cells gets another block, or a fork another attempt, and why."""
+        """Called with the decision on another block of a group of cells, or another attempt at a fork, and why."""
 
 
 @dataclass(frozen=True)
@@ -76,23 +76,23 @@ class Campaign:
     matrix: Matrix
     profile: Profile
     plan: Plan
-    setups: Mapping[CellKey, CellSetup]  # of every cell that is not "not testable"
+    setups: Mapping[CellKey, CellSetup]  # of every testable cell
     store: RunStore
     session: int = 1
 
     def open(self, notice: Callable[[str], None] | None) -> dict[CellKey, CellRecord]:
-        """The records of its cells, as `open_cells` returns them."""
+        """Return the records of its cells, as `open_cells` does."""
         return open_cells(self.store, self.setups, notice)
 
     def needed(self, cells: Cells) -> tuple[PlannedBlock, ...]:
-        """The blocks that are not there as they should be, as far as is known before they are measured."""
+        """Return the blocks that are missing or not as they should be, as far as is known before they are measured."""
         return tuple(self._needed(cells, lambda text: None))
 
     def measure(
         self, cells: Records, listener: CampaignListener, between: Callable[[], None] = lambda: None
     ) -> tuple[str, ...]:
-        """Measure every block that is needed, and bring `cells` up to date, with those of other stages among them;
-        returns the order of all that is recorded then. `between` is called between two blocks, when no server is up."""
+        """Measure every block that is needed and update `cells`, which also holds those of other stages; return the
+        order of everything recorded by then. `between` is called between two blocks, when no server is up."""
         self.store.remove_leftovers()
         load_statistics()
         sure = [block for block in in_blocks(self.plan.sure) if not block.is_settled(cells)]
@@ -110,8 +110,8 @@ class Campaign:
         return in_order(cells.values())
 
     def _needed(self, cells: Cells, decided: Callable[[str], None]) -> Iterator[PlannedBlock]:
-        """Yields the blocks to measure. `cells`, as they are when the next block is asked for, decide whether it is
-        needed."""
+        """Yield the blocks to measure. Whether the next one is needed depends on `cells` as they are when it is asked
+        for."""
         stopped: set[CellKey] = set()
         for block in in_blocks(self.plan.forks):
             if block.group in stopped:
@@ -122,13 +122,13 @@ class Campaign:
                 yield block
 
     def _has_enough(self, block: PlannedBlock, cells: Cells, decided: Callable[[str], None]) -> bool:
-        """Is the block not needed? Cells whose load has no figure to compare have as many blocks as any needs."""
+        """Return whether the block is not needed. Cells whose load has no figure to compare need only `min_blocks`."""
         rules, done = self.profile.stopping, block.number - 1
         if rules is None or done < rules.min_blocks:
             return False
         if not kind_of(self.setups[block.forks[0].key].load).metrics:
             return True
-        # Not by arms that have no such block: an `include` may have fewer.
+        # Arms that have no such block do not count: an `include` may have fewer.
         mine = {fork.key for fork in block.forks}
         decision = decide([cell for cell in block.condition(cells) if cell.key in mine], done, rules)
         if not block.is_settled(cells):
@@ -144,8 +144,8 @@ class Campaign:
             self._measure_one_by_one(block, cells, listener, alone if self.profile.protocol == "interleaved" else None)
 
     def _measure_in_turns(self, block: PlannedBlock, cells: Records, listener: CampaignListener) -> None:
-        """All forks of the block at once; and all of them again where a fault has spoilt one, since its rounds are
-        compared with theirs. Until then the others go on: what they measure is kept."""
+        """Measure all forks of the block together, and all of them again if a fault has spoilt one, since its rounds
+        are compared with theirs. Until then the others go on: what they measure is kept."""
         rounds = rounds_of_next(block.condition(cells), self.profile, self.matrix.turns)
         for repeats_left in range(self.matrix.measure.repeats_max, -1, -1):
             spoilt = self._take_turns(block, cells, listener, rounds)
@@ -161,7 +161,7 @@ class Campaign:
     def _take_turns(
         self, block: PlannedBlock, cells: Records, listener: CampaignListener, rounds: int
     ) -> list[tuple[str, ...]]:
-        """Returns the faults of each fork that they have spoilt."""
+        """Measure the block in turns, once; return the faults of each spoilt fork."""
         first = last_sequence(cells.values()) + 1
         attempts = [
             self._attempt(planned, cells, position, first + position - 1)
@@ -184,15 +184,15 @@ class Campaign:
             for attempt, fork in zip(attempts, forks, strict=True):
                 placed = self._placed(attempt, fork).model_copy(update={"together": together})
                 told.append((placed, self._keep(attempt.key, cells, partial(with_fork, fork=placed), listener)))
-        for placed, kept in told:  # nobody may be there to read it any more
+        for placed, kept in told:  # after all are kept: whoever reads it may be gone
             listener.fork_finished(placed, kept)
         return [faults for placed, _ in told if (faults := faults_of(placed))]
 
     def _measure_one_by_one(
         self, block: PlannedBlock, cells: Records, listener: CampaignListener, why_alone: str | None
     ) -> None:
-        """The whole block; then, at its end, each fork again that a fault has spoilt. What an earlier session measured
-        of it stands until the block is whole."""
+        """Measure the whole block; then, at its end, each fork again that a fault has spoilt. What an earlier session
+        measured of it stands until the block is whole."""
         repeats_max = self.matrix.measure.repeats_max
         replaced = len(block.forks) if block.current(cells) else 0
         queue = deque((planned, repeats_max) for planned in block.forks)
@@ -225,8 +225,8 @@ class Campaign:
         return planned._replace(position=position, sequence=sequence, attempt=number)
 
     def _make_room(self, block: PlannedBlock, cells: Records, listener: CampaignListener) -> None:
-        """Turn everything that was measured of this block before into attempts, once it has been measured again and
-        before the first fork of that stands: whatever happens then, no ratio pairs two sessions."""
+        """Turn everything measured of this block before into attempts, once it has been measured again and before the
+        first of its new forks stands: whatever happens then, no ratio pairs two sessions."""
         for planned in block.forks:
             if latest(cells[planned.key], planned.fork) is not None:
                 aside = partial(without_fork, fork=planned.fork, reason=measured_again(self.session))
@@ -235,8 +235,8 @@ class Campaign:
     def _keep(
         self, key: CellKey, cells: Records, change: Callable[[CellRecord], CellRecord], listener: CampaignListener
     ) -> CellRecord:
-        """Change a cell on disk, where it is whole; in `cells` it stands in outline. Where what was on disk cannot be
-        read any more, the outline takes its place: all figures are in it."""
+        """Change a cell on disk, where it is whole; `cells` has its outline. If what was on disk cannot be read any
+        more, the outline takes its place: it has all figures."""
         try:
             whole = self.store.read_cell(key)
         except UnreadableError as error:

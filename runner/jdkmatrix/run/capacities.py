@@ -15,19 +15,19 @@ FOLDER = "capacity"  # of a run: its cells and logs are a run of their own, in w
 
 
 def profile_of_bases(profile: Profile) -> Profile:
-    """One block; windows and promises are those of the run."""
+    """Return the profile for measuring bases: one block; windows and promises are those of the run."""
     one_block = {"protocol": "separate", "blocks": 1, "max_blocks": None, "include": (), "exclude": ()}
     return profile.model_copy(update=one_block)
 
 
 def bases_s(matrix: Matrix, profile: Profile, bases: Iterable[CellKey]) -> float:
-    """Seconds that measuring them is expected to take, before anything of a profile is."""
+    """Return the seconds that measuring the bases is expected to take, before anything of a profile is measured."""
     once = profile_of_bases(profile)
     return sum(kind_of(matrix, cell).expected_s(matrix, once, cell) for cell in bases)
 
 
 def capacity_of(key: CellKey, cell: CellRecord | None, impossible: str | None) -> BasisCapacity:
-    """The capacity by the first usable fork of `cell`; `impossible`: why it was not measured."""
+    """Return the capacity by the first usable fork of `cell`; `impossible`: why it was not measured."""
     forks = cell.forks if cell else ()
     found = next((fork for fork in forks if fork.usable), next(iter(forks), None))
     if cell and found and found.usable and (figure := throughput_rps(found, cell.load)) and figure.value > 0:

@@ -1,4 +1,4 @@
-"""What has changed since the cells were set up, so that forks may be of either state."""
+"""Find what has changed since the cells were set up, so that forks may be of either state."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from jdkmatrix.subjects.served.measurement import ServedCell
 
 
 def changed_own(setups: Mapping[CellKey, CellSetup], folder: Path) -> list[str]:
-    """The user's workloads whose files have changed, or are being built. `folder`: where relative names begin."""
+    """Return the user's workloads whose files have changed or are being built. `folder`: the base of relative names."""
     found = {key.workload: cell for key, cell in own_cells(setups).items()}
     return [workload for workload, cell in found.items() if _digests(cell, folder) != cell.inputs["own_files"]]
 
 
 def _digests(cell: ServedCell, folder: Path) -> Mapping[str, str] | None:
-    """None where a file is not there, or is no archive yet."""
+    """Return the digests of its files now; None if a file is not there, or is not an archive yet."""
     try:
         return dict(find_own(cell.workload.own, folder).sha256) if cell.workload.own else {}
     except MatrixError:
@@ -29,7 +29,7 @@ def _digests(cell: ServedCell, folder: Path) -> Mapping[str, str] | None:
 
 
 def changed_jdks(setups: Mapping[CellKey, CellSetup]) -> list[str]:
-    """The folders of JDKs of the user or of the host that have been built or installed anew, or are being so."""
+    """Return the folders of the user's or the host's JDKs that were rebuilt or reinstalled, or are being so."""
     recorded = {pair for cell in setups.values() for pair in cell.unpinned_jdks.items()}
     return sorted(str(home) for home, sha256 in recorded if _files_sha256(home) != sha256)
 
@@ -42,13 +42,13 @@ def _files_sha256(home: Path) -> str | None:
 
 
 def changed_options(setups: Mapping[CellKey, CellSetup]) -> list[str]:
-    """The files that options of these cells' JVMs name, such as an agent of an arm, and that have changed."""
+    """Return the changed ones of the files that options of these cells' JVMs name, such as an arm's agent."""
     recorded = {pair for cell in setups.values() for pair in cell.inputs.get("option_files", {}).items()}
     return sorted({file for file, sha256 in recorded if not _has_digest(Path(file), sha256)})
 
 
 def _has_digest(file: Path, sha256: str) -> bool:
-    """False where it cannot be read."""
+    """Return whether the file has this digest; False if it cannot be read."""
     try:
         return sha256_of(file) == sha256
     except OSError:
@@ -56,7 +56,7 @@ def _has_digest(file: Path, sha256: str) -> bool:
 
 
 def changed_servers(setups: Mapping[CellKey, CellSetup]) -> list[str]:
-    """The files of the servers' configuration, below workloads/servers, that these cells are laid out from and that
-    have changed."""
+    """Return the changed ones of the servers' configuration files, below workloads/servers, that these cells are laid
+    out from."""
     served = (cell for cell in setups.values() if isinstance(cell, ServedCell))
     return sorted({name for cell in served for name in cell.instance.workloads.changed(cell.inputs["artefacts"])})

@@ -1,10 +1,9 @@
-"""The version of the code that measures: two forks that different code has measured do not stand for each other.
+"""The version of the code that measures: two forks measured by different code do not stand for each other.
 
-Everything counts but what only gets the parts, keeps the records, or shows them, and but the words of gates, which only
-the page of the method reads: a new module counts without being named, and one that is wrongly counted costs a run that
-goes on with other code more time, not its truth. What the
-packages that are left out give to a fork is in its identity by itself: artefacts, JDKs and servers by their hashes and
-versions, settings of the kernel by their values.
+Everything counts except what only gets the parts, keeps the records or shows them, and except the words of gates, which
+only the method page reads. So a new module counts without being named, and one that is counted wrongly costs a run that
+is continued with other code more time, but not its truth. What the excluded packages contribute to a fork is in its
+identity by itself: artefacts, JDKs and servers by their hashes and versions, kernel settings by their values.
 """
 
 from __future__ import annotations
@@ -21,17 +20,18 @@ PACKAGE = Path(__file__).parents[1]
 
 @cache
 def measuring_code() -> str:
-    """The sha256 of this process's own sources."""
+    """Return the sha256 of this process's own sources."""
     return digest_of(PACKAGE)
 
 
 def digest_of(package: Path) -> str:
-    """One hash over the names and contents of the modules below `package` that measure."""
+    """Return one hash over the names and contents of the modules below `package` that measure."""
     return digest_of_files(package, modules(package), lambda path: without_words(path.read_bytes()))
 
 
 def without_words(source: bytes) -> bytes:
-    """A module without the strings that it calls `Gate` with: what a gate is called, catches and cannot catch."""
+    """Return a module without the string arguments of its `Gate` calls: a gate's name, what it catches and cannot
+    catch."""
     if b"Gate(" not in source:
         return source
     calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
@@ -47,6 +47,6 @@ def without_words(source: bytes) -> bytes:
 
 
 def modules(package: Path) -> tuple[Path, ...]:
-    """The sources that measure, in the order of their names."""
+    """Return the sources that measure, in the order of their names."""
     found = (path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in NOT_MEASURING)
     return tuple(sorted(found))

@@ -1,18 +1,18 @@
-"""The order of executors inside the blocks of a group. Pure.
+"""Counterbalance the order of executors inside the blocks of a group. Pure.
 
-Whatever runs later meets another state of the host: a warmer CPU, fuller caches of the disk, what the fork before left
-behind. An order that is drawn anew for every block leaves that to chance: of two executors over five blocks, the same
-one is first in all of them in one group of sixteen. So orders are counterbalanced, by the designs of E. J. Williams,
+Whatever runs later meets another state of the host: a warmer CPU, fuller disk caches, what the previous fork left
+behind. An order drawn anew for every block leaves that to chance: with two executors and five blocks, one group in
+sixteen has the same executor first in all of them. So orders are counterbalanced, by the designs of E. J. Williams,
 "Experimental Designs Balanced for the Estimation of Residual Effects of Treatments", Australian Journal of Scientific
-Research A 2(2), 1949, pp. 149-168. Over all rows of such a design every executor has every position equally often, and
-follows every other one equally often: k rows for an even number k of executors, 2k for an odd one.
+Research A 2(2), 1949, pp. 149-168. Over all rows of such a design every executor takes every position equally often,
+and follows every other one equally often: k rows for an even number k of executors, 2k for an odd one.
 
-Each row is followed by its reverse, so that after any even number of blocks every executor stood in the middle of the
-block on average: what changes evenly along a block then favours none, however few blocks there are. With two
+Each row is followed by its reverse, so that after any even number of blocks every executor was in the middle of the
+block on average: what changes steadily along a block then favours none, however few blocks there are. With two
 executors that is AB, BA, AB, ….
 
-What it cannot do: what comes back on the host with every other block always meets the same order; and what one block
-leaves to the next is not balanced, since forks of other groups lie between them.
+What it cannot do: whatever recurs on the host with every other block always meets the same order; and what one block
+leaves to the next is not balanced, since forks of other groups come between them.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from functools import cache
 from typing import TypeVar
 
 Executor = TypeVar("Executor")
-Row = tuple[int, ...]  # which executor, 0.., stands at each position
+Row = tuple[int, ...]  # the executor, 0.., at each position
 
 
 @cache
 def williams_pairs(executors: int) -> tuple[tuple[Row, Row], ...]:
-    """The rows of the design for so many executors (from one on), each beside its reverse: executors / 2 pairs for an
-    even number, as many pairs as executors for an odd one."""
+    """Return the rows of the design for so many executors (at least one), each with its reverse: executors / 2 pairs
+    for an even number, as many pairs as executors for an odd one."""
     first = [(-1) ** (position + 1) * ((position + 1) // 2) % executors for position in range(executors)]
     # 0, 1, -1, 2, -2, …: for an even number the second half of the cyclic shifts are the reverses of the first half.
     shifts = executors if executors % 2 else executors // 2
@@ -39,8 +39,8 @@ def williams_pairs(executors: int) -> tuple[tuple[Row, Row], ...]:
 
 
 def block_orders(executors: Sequence[Executor], rng: random.Random) -> Iterator[tuple[Executor, ...]]:
-    """The order of each block, without an end. Which executor is which of the design, the order of its pairs and which
-    row of a pair comes first are drawn once; after all rows they come again, so that any full set of blocks in a row is
+    """Yield the order of each block, endlessly. Which executor is which of the design, the order of its pairs and which
+    row of a pair comes first are drawn once; then all rows repeat, so that any full set of consecutive blocks is
     balanced."""
     named = rng.sample(executors, len(executors))
     pairs = williams_pairs(len(executors))

@@ -1,7 +1,7 @@
 """The inputs that decide a result: two cells with the same identity may stand for each other. Pure.
 
-Only what a cell runs with is in it, so that nothing else makes it a different one. That the host was started anew is
-not: that is a session of its own (records.Session), and shown.
+An identity has only what a cell runs with, so that nothing else makes it a different one. A reboot of the host is not
+in it: that begins a session of its own (records.Session), and is shown.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _SHOWN_AT_MOST = 80
 
 
 def identity_of(inputs: Mapping[str, Any]) -> Identity:
-    """`inputs` must be JSON."""
+    """Make an identity of `inputs`, which must be JSON."""
     return Identity(digest=digest_of(inputs), inputs=dict(inputs))
 
 
 def host_inputs(host: HostFacts, confinement: ConfinementMethod) -> dict[str, Any]:
-    """Facts of the host that stay as they are while nobody changes it: not its load, nor how much memory is free."""
+    """Return the facts of the host that stay the same unless somebody changes it: not its load, nor its free memory."""
     cpu = host.cpu
     return {
         "hostname_hash": host.hostname_hash,
@@ -43,8 +43,8 @@ def host_inputs(host: HostFacts, confinement: ConfinementMethod) -> dict[str, An
 
 
 def calibration_of(earlier: RunRecord, host: HostFacts, confinement: ConfinementMethod) -> Calibration | None:
-    """That of a run which goes on; None where it has none, or where something of this host is other than it was, so
-    that all of its cells are measured again."""
+    """Return the calibration of a run that is continued; None if it has none, or if anything of this host has changed,
+    so that all of its cells are measured again."""
     last = next(reversed(earlier.sessions), None)
     if last is None or host_inputs(last.host, last.confinement) != host_inputs(host, confinement):
         return None
@@ -52,7 +52,7 @@ def calibration_of(earlier: RunRecord, host: HostFacts, confinement: Confinement
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Name the inputs that differ, in plain words; with both values where they are short."""
+    """Name the inputs that differ, in plain words; with both values if they are short."""
     before, now = dict(_flat(old)), dict(_flat(new))
     differing = sorted(key for key in {*before, *now} if before.get(key, _ABSENT) != now.get(key, _ABSENT))
     named = [_words(key, before.get(key, _ABSENT), now.get(key, _ABSENT)) for key in differing[:_NAMED_AT_MOST]]
@@ -61,7 +61,7 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
 
 
 _ABSENT = object()
-# Tables whose entries are told one by one.
+# Tables whose entries are named one by one.
 _TABLES = ("host", "artefacts")
 _NAMES = {
     "application": "the application",
@@ -121,7 +121,7 @@ def _flat(inputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _as_today(key: str, value: Any) -> tuple[str, Any]:
-    """Runs before had single bytes."""
+    """Convert an input of older runs, which had the memory in bytes."""
     return ("host.memory_gib", in_gib(value)) if key == "host.memory_bytes" else (key, value)
 
 

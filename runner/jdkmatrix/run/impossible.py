@@ -22,11 +22,11 @@ from jdkmatrix.subjects.parts import tuning_for, workload_of
 
 
 class NoneHereError(MatrixError):
-    """Of some cells, none can be measured on this host."""
+    """None of the given cells can be measured on this host."""
 
 
 def too_few_cpus(matrix: Matrix, cells: Iterable[CellKey], topology: Topology) -> dict[CellKey, str]:
-    """The cells that this host has not the CPUs for, and what they need."""
+    """Return the cells for which this host has too few CPUs, and what they need."""
     impossible: dict[CellKey, str] = {}
     for cell in cells:
         try:
@@ -39,7 +39,7 @@ def too_few_cpus(matrix: Matrix, cells: Iterable[CellKey], topology: Topology) -
 def impossible_here(
     matrix: Matrix, profile: Profile, cells: Iterable[CellKey], topology: Topology, catalogue: Catalogue
 ) -> dict[CellKey, str]:
-    """The cells that cannot be measured on this host, whatever parts it has or gets, and why."""
+    """Return the cells that cannot be measured on this host, whatever parts it has or gets, and why."""
     cells = tuple(cells)
     impossible = too_few_cpus(matrix, cells, topology)
     for cell in cells:
@@ -64,7 +64,7 @@ def _why_never(matrix: Matrix, profile: Profile, cell: CellKey, jdk: JdkEntry) -
 def check_some(
     matrix: Matrix, profile: Profile, cells: Sequence[CellKey], topology: Topology, catalogue: Catalogue
 ) -> dict[CellKey, str]:
-    """As impossible_here. Raises: NoneHereError."""
+    """Return what impossible_here does. Raises: NoneHereError."""
     impossible = impossible_here(matrix, profile, cells, topology, catalogue)
     if len(impossible) == len(cells):
         raise none_here(cells, impossible)
@@ -74,7 +74,7 @@ def check_some(
 def possible_bases(
     matrix: Matrix, profile: Profile, cells: Iterable[CellKey], topology: Topology, catalogue: Catalogue
 ) -> tuple[CellKey, ...]:
-    """The cells that loads of these are derived from, as far as they can be measured here."""
+    """Return the cells from which loads of these are derived, as far as they can be measured here."""
     bases = basis_cells(matrix, cells)
     impossible = impossible_here(matrix, profile, bases, topology, catalogue)
     return tuple(cell for cell in bases if cell not in impossible)
@@ -86,7 +86,7 @@ def none_here(cells: Sequence[CellKey], impossible: Mapping[CellKey, str]) -> No
 
 
 def cpu_sets_of(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
-    """Raises: TooFewCpusError: this host has not got them."""
+    """Assign CPUs to the cell. Raises: TooFewCpusError: this host has not got them."""
     driver_cpus, remote_cpus = cpus_of_others(matrix, cell, topology)
     return assign(
         topology,
@@ -101,7 +101,7 @@ def cpu_sets_of(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
 
 
 def cpus_of_others(matrix: Matrix, cell: CellKey, topology: Topology) -> tuple[int, int]:
-    """How many CPUs the driver has beside the cell's server, and the remote system or the database."""
+    """Return how many CPUs the driver, and the remote system or the database, have beside the cell's server."""
     kind = kind_of(matrix, cell)
     has_remote = kind.remote(matrix, cell) or kind.database(matrix, cell)
     return beside(

@@ -17,22 +17,22 @@ from jdkmatrix.subjects.parts import Parts
 
 Origin = Literal["nix", "hash", "host"]  # as of PartOrigin
 _FLAKE = "built by the flake"
-# What is measured follows from these: a file that is not committed is a change here, and elsewhere a user's note.
+# They decide what is measured: a file that is not committed is a change here, and a user's note elsewhere.
 _SOURCES = ("matrix.toml", "profiles", "published", "workloads", "jdks.json", "toolchain.lock.json", "runner/jdkmatrix")
 
 
 def origins(parts: Parts, handed: NixParts | None) -> Provenance:
-    """The origin of every part that a run with `parts` uses; `handed`: what Nix handed over, if it did."""
+    """Return the origin of every part that a run with `parts` uses; `handed`: what Nix handed over, if it did."""
     found = (PartOrigin(part=part, origin=origin, detail=detail) for part, origin, detail in _parts(parts, handed))
     return Provenance(inputs=handed.inputs if handed else (), parts=tuple(found))
 
 
 def source_revision(root: Path, handed: NixParts | None) -> tuple[str | None, bool | None]:
-    """Commit, and whether the source differs from it; None where nobody knows."""
+    """Return the commit, and whether the source differs from it; None where nobody knows."""
     if handed:
         return handed.source.rev, handed.source.dirty if handed.source.rev else None
     found = _git(root, "rev-parse", "HEAD", "HEAD:./matrix.toml")
-    if found is None:  # no repository, or one that has the folder of an unpacked archive inside and knows nothing of it
+    if found is None:  # no repository, or one that holds an unpacked archive which it does not track
         return None, None
     changes = _git(root, "status", "--porcelain", "--untracked-files=no", "--", ".")
     added = _git(root, "ls-files", "--others", "--exclude-standard", "--", *_SOURCES)
@@ -40,7 +40,7 @@ def source_revision(root: Path, handed: NixParts | None) -> tuple[str | None, bo
 
 
 def _parts(parts: Parts, handed: NixParts | None) -> Iterator[tuple[str, Origin, str]]:
-    """Each part, where it comes from, and more about that."""
+    """Yield each part, where it comes from, and details of that."""
     if handed:
         yield "tool", "nix", _FLAKE
         yield "workloads and loadgen", "nix", _FLAKE

@@ -1,4 +1,4 @@
-"""Everything that a run needs, got and built: from a selection of cells to what each is measured with."""
+"""Get and build everything that a run needs: from a selection of cells to what each is measured with."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def set_up_parts(
     capacities_rps: Mapping[CellKey, float],
     say: Say,
 ) -> Parts:
-    """Build the workloads, get the server, the JDKs of `cells` and the drivers; does nothing for what is there.
+    """Build the workloads, and get the servers, the JDKs of `cells` and the drivers; skip what is there.
 
-    `capacities_rps`: by basis, what relative loads are worked out from. A JDK that cannot be had is not an error here:
-    its cells are not testable.
+    `capacities_rps`: by basis, what relative loads are worked out from. A JDK that is not available is not an error
+    here: its cells are not testable.
 
     Raises:
         MatrixError: a part that every cell needs cannot be had.
@@ -111,7 +111,7 @@ def set_up_parts(
 
 
 def postgres_from(project: Project, handed: NixParts | None, say: Say) -> Postgres | str:
-    """A text says why it cannot be had, or has no room for its data."""
+    """Get PostgreSQL; a text says why it is not available, or has no room for its data."""
     try:
         if handed is None:
             found = provision_postgres(project.root, say=say)
@@ -127,14 +127,14 @@ def postgres_from(project: Project, handed: NixParts | None, say: Say) -> Postgr
 
 
 def _made_alike(cell: CellKey) -> MadeAlike:
-    """Cells of which the same is asked of a driver: what it can do differs from delay to delay."""
+    """Return the key of cells that ask the same of a driver: what it can do differs from delay to delay."""
     return cell.load, cell.wait_us
 
 
 def planned_phases(
     matrix: Matrix, loads: Mapping[CellKey, CellLoad], profile: Profile, topology: Topology
 ) -> dict[MadeAlike, tuple[Phase, ...]]:
-    """The phases that drivers must make for these cells, with the shortest timeout of their workloads. Pure."""
+    """Return the phases that drivers must make for these cells, with the shortest timeout of their workloads. Pure."""
     timeouts: dict[MadeAlike, float] = {}
     asked: dict[MadeAlike, dict[tuple[CellLoad, int], None]] = {}
     for cell, load in loads.items():
@@ -154,7 +154,7 @@ def planned_phases(
 
 
 def _window_s(matrix: Matrix, profile: Profile, load: CellLoad, wait_us: int) -> float:
-    """The window of a load without a length of its own. Forks that take turns need a driver that makes short ones."""
+    """Return the window of a load without a length of its own. Forks in turns need a driver that makes short ones."""
     in_turns = profile.in_turns and kind_of_load(load).why_no_turns(wait_us / 1e6, matrix.turns) is None
     return matrix.turns.round_s if in_turns else profile.window_s
 
@@ -171,8 +171,8 @@ def prepare(
     confiner: Confiner,
     say: Say,
 ) -> Prepared:
-    """Plan these cells and get everything ready. `seed`: of the order of forks; `known_calibration`: of the run that
-    goes on, or of its first part, if there is one that holds on this host; `capacities_rps`: as set_up_parts.
+    """Plan these cells and get everything ready. `seed`: for the order of forks; `known_calibration`: of the run that
+    goes on, or of its first part, if there is one that holds on this host; `capacities_rps`: as in set_up_parts.
 
     Raises:
         MatrixError: none of the cells can be measured here, or a part cannot be had.
@@ -219,7 +219,7 @@ def prepare(
 
 
 def catalogue_records(project: Project, prepared: Prepared) -> tuple[JdkRecord, ...]:
-    """The records of a run, with what is known of the entries that it did not select; asks the network."""
+    """Return a run's JDK records, with what is known of the entries that it did not select; ask the network."""
     prospects = {row.entry.id: row for row in outlook(load_catalogue(project.jdks))}
     return tuple(
         record.model_copy(
@@ -246,7 +246,7 @@ def _get_workloads(project: Project, handed: NixParts | None, say: Say) -> Workl
 def _refuse_what_everything_has(
     handed: NixParts, matrix: Matrix, cells: Sequence[CellKey], jdks: Sequence[JdkEntry]
 ) -> None:
-    """A package with few parts has a neighbour with all of them: nothing is got from elsewhere instead."""
+    """Refuse what this package lacks and its neighbour with all parts has: nothing is got from elsewhere instead."""
     servers = dict.fromkeys(cell.server for cell in cells if cell.server in matrix.servers)
     artefacts = [artefact for name in servers if (artefact := matrix.servers[name].artefact)]
     lacking = [jdk.id for jdk in jdks if jdk.id not in handed.jdks and has_everything(jdk)]
@@ -261,7 +261,7 @@ def _handed_no(parts: Sequence[str]) -> MatrixError:
 
 
 def wrk2_from(handed: NixParts | None, environment: Mapping[str, str]) -> Wrk2 | str:
-    """What is not handed over is not looked for on the search path, which is for checkouts. A text says why not."""
+    """Find wrk2; a text says why not. A package's is not looked for on the search path, which is for checkouts."""
     if handed is None or environment.get(WRK2_VARIABLE):
         return find_wrk2(environment, environment.get("PATH"))
     if handed.wrk2 is None:
@@ -270,7 +270,7 @@ def wrk2_from(handed: NixParts | None, environment: Mapping[str, str]) -> Wrk2 |
 
 
 def _get_jdk(catalogue: Catalogue, jdk: str, say: Say) -> Available | str:
-    """A text says why it cannot be had."""
+    """Get a JDK; a text says why it is not available."""
     entry = catalogue.entry(jdk)
     said: list[str] = []
     if (found := resolve(entry, progress=said.append)) is not None:
@@ -285,7 +285,7 @@ def _get_jdk(catalogue: Catalogue, jdk: str, say: Say) -> Available | str:
 
 
 def _missing(matrix: Matrix, parts: Parts, cell: CellKey, host: LimitHost) -> str | None:
-    """Why a part of this cell cannot be had, or None."""
+    """Return why a part of this cell is not available, or None."""
     jdk = parts.jdks[cell.jdk]
     if isinstance(jdk, str):
         return jdk
@@ -299,7 +299,7 @@ def _missing(matrix: Matrix, parts: Parts, cell: CellKey, host: LimitHost) -> st
 
 
 def _refused(matrix: Matrix, parts: Parts, cell: CellKey, cpus: CpuSets, flags: Flags) -> str | None:
-    """The message of the cell’s JVM where it does not start with the options that only this arm has; None where it
+    """Return the message of the cell’s JVM if it does not start with the options that only this arm has; None if it
     does."""
     jdk = parts.jdk(cell.jdk)
     if not tuning_for(matrix, cell).jvm_options:
@@ -312,7 +312,7 @@ def _refused(matrix: Matrix, parts: Parts, cell: CellKey, cpus: CpuSets, flags: 
 def _calibration(
     matrix: Matrix, parts: Parts, cells: Sequence[CellKey], topology: Topology, say: Say
 ) -> Calibration | None:
-    """For all JDKs of the run; None where no cell burns."""
+    """Calibrate burn for all JDKs of the run; None if no cell burns."""
     burning = next((cell for cell in cells if cell.burn_us), None)
     if burning is None:
         return None
@@ -343,7 +343,7 @@ def _jdk_record(entry: JdkEntry, found: Available | str | None, selected: bool) 
 
 
 def _notes(setups: Mapping[CellKey, CellSetup]) -> tuple[str, ...]:
-    """The compromises of this host, each once, with the sizes of the cells that they concern."""
+    """Return the compromises of this host, each once, with the sizes of the cells that they concern."""
     sizes: dict[str, set[int]] = {}
     for key, setup in setups.items():
         for given_up in setup.cpu_sets.compromises:

@@ -26,12 +26,12 @@ class Prepared:
 
 
 def distinct(facts: Iterable[DriverFacts]) -> tuple[DriverFacts, ...]:
-    """Each name once."""
+    """Return the facts with each name once."""
     return tuple({fact.name: fact for fact in facts}.values())
 
 
 def together(stages: Sequence[Prepared]) -> Prepared:
-    """Merge the stages that are prepared so far, in their order, into one for the record of the run."""
+    """Merge the stages prepared so far, in their order, into one for the record of the run."""
     *_, last = stages
     plans = [stage.plan for stage in stages]
     selected = {jdk.id: jdk for stage in stages for jdk in stage.jdks if jdk.selected}

@@ -1,4 +1,4 @@
-"""Start each application of the user once before anything is measured: what is wrong with it is told in one message."""
+"""Start each user application once before anything is measured, to tell what is wrong with it in one message."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Arm = tuple[str, str, str]  # a workload, a server, an executor
 
 
 def own_cells(setups: Mapping[CellKey, CellSetup]) -> dict[CellKey, ServedCell]:
-    """Those of an application of the user."""
+    """Return the cells of users' applications."""
     return {key: one for key, one in setups.items() if isinstance(one, ServedCell) and one.workload.own}
 
 
 def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[[str], None]) -> None:
-    """On the first JDK that each arm has. `tried`: those that were before; these are added.
+    """Try each arm on the first JDK that it has. `tried`: those that were tried before; these are added.
 
     Raises:
         MatrixError: names the workload and the arm, with the end of the log.
@@ -51,15 +51,15 @@ def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[
 
 
 def after_words(first_s: float) -> str:
-    """How long after its start it answers, and what that does to the estimate of the time."""
+    """Say how long after its start it answers, and what that does to the estimate of the time."""
     late_s = first_s - START_AND_STOP_S
     more = f"; each fork takes some {late_s:.0f} s more than estimated" if late_s > START_AND_STOP_S else ""
     return f"{first_s:.1f} s after its start{more}"
 
 
 def try_once(setup: ServedCell, path: str) -> float:
-    """Start it once, ask it for `path`, see under a closed loop of its requests on which threads it serves, and end it;
-    returns the seconds to its first answer.
+    """Start it once, ask it for `path`, see under a closed loop of its requests which threads serve them, and end it;
+    return the seconds to its first answer.
 
     Raises:
         MatrixError: as ServerProcess.wait_ready, `check_own` and `prove_from_outside`; says how it was started. Or it

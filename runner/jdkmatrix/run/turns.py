@@ -19,16 +19,16 @@ from jdkmatrix.stats.rounds import best_rounds, components
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.subjects.served.kind import BETWEEN_ROUNDS_S
 
-# A reserve for each server beside its heap: for what a JVM has there, for the driver's JVM (a heap of 256 MiB on one
-# CPU) and that of the remote system. A heap is planned whole, although few are touched whole: 13 forks of Open Liberty
-# 25.0.0.12 and 23.0.0.x with heaps of 1 and 2 GiB (mp-ping, banking; Temurin 21.0.8 and 25) had an RSS of 0.85 to 1.6
-# GiB at most.
+# A reserve for each server beside its heap: for a JVM's other memory, for the driver's JVM (a heap of 256 MiB on one
+# CPU) and that of the remote system. Heaps are counted whole, although few are touched whole: 13 forks of Open Liberty
+# 25.0.0.12 and 23.0.0.x with heaps of 1 and 2 GiB (mp-ping, banking; Temurin 21.0.8 and 25) had an RSS of 0.85 to
+# 1.6 GiB at most.
 BESIDE_HEAP_BYTES = 1 << 30
 
 
 def why_alone(members: Sequence[CellSetup], profile: Profile, *, memory_bytes: int) -> str | None:
-    """Why a block of these cells is measured fork after fork, in words; None: in turns. `memory_bytes`: what this host
-    has free."""
+    """Return why a block of these cells is measured fork after fork, in words; None: in turns. `memory_bytes`: what
+    this host has free."""
     if profile.protocol == "separate":
         return "the profile measures fork after fork"
     if len(members) < 2:
@@ -47,13 +47,13 @@ def why_alone(members: Sequence[CellSetup], profile: Profile, *, memory_bytes: i
 
 
 def round_orders(lanes: int, rounds: int, seed: str) -> tuple[tuple[int, ...], ...]:
-    """The order of the block's forks in every round, counterbalanced as blocks are."""
+    """Return the order of the block's forks in every round, counterbalanced as blocks are."""
     return tuple(islice(block_orders(range(lanes), random.Random(seed)), rounds))
 
 
 def rounds_of_next(group: Iterable[CellRecord], profile: Profile, turns: Turns) -> int:
-    """How many rounds the next block of a group has: as the profile says, and where it leaves a choice, what tells its
-    ratios soonest by the blocks that are there."""
+    """Return how many rounds the next block of a group has: as the profile says or, where that leaves a choice, as many
+    as settle its ratios soonest by the blocks that are there."""
     if profile.max_rounds is None:
         return profile.rounds
     cells = {cell.key.executor: cell for cell in group}
@@ -74,6 +74,6 @@ def rounds_of_next(group: Iterable[CellRecord], profile: Profile, turns: Turns) 
 
 
 def _start_s(forks: Sequence[Fork]) -> float:
-    """The seconds that a block of these takes before its first round: each is started and warmed by itself."""
+    """Return the seconds that a block of these takes before its first round: each is started and warmed by itself."""
     each = [fork.warmup.windows[-1].t_s for fork in forks if fork.warmup and fork.warmup.windows]
     return fmean(len(fork.together) for fork in forks) * fmean(each) if each else 0.0

@@ -1,1 +1,1 @@
-"""Servers and what they serve: how one is got, laid out, started, proved, asked."""
+"""Servers and what they serve: how one is obtained, laid out, started, proved and queried."""

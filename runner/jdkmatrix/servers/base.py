@@ -1,4 +1,4 @@
-"""A server that is on this host, and what is started of it."""
+"""A server on this host, and how it is launched."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from jdkmatrix.provision.workloads import Workloads
 
 @dataclass(frozen=True)
 class Launch:
-    """A server process to start. `ready_words`: what the server writes to `messages_log` when it says that it is ready;
-    None: it says nothing before it answers. `cwd`: the folder in which it runs; None: that of its logs. `hint`: what to
-    do where `ready_path` is answered, and not with status 2xx."""
+    """A server process to start. `ready_words`: what the server writes to `messages_log` when it reports that it is
+    ready; None: it reports nothing before it answers. `cwd`: its working directory; None: the folder of its logs.
+    `hint`: what to do if `ready_path` is answered, but not with status 2xx."""
 
     command: Sequence[str]
     env: Mapping[str, str]
@@ -32,8 +32,8 @@ class Launch:
 
 @dataclass(frozen=True)
 class OwnParts:
-    """An application of the user, as one executor serves it. `war`: what is deployed; `command`: words with
-    placeholders; `settings`: variables of its environment."""
+    """A user's application, as one executor serves it. `war`: the file to deploy; `command`: words with placeholders;
+    `settings`: its environment variables."""
 
     application: Application
     war: Path | None = None
@@ -42,7 +42,7 @@ class OwnParts:
 
 
 class Serving(NamedTuple):
-    """The application that a server serves, and by which executor. `own_war`: of an application that is not ours."""
+    """An application and the executor that serves it. `own_war`: the WAR of an application that is not ours."""
 
     application: Application
     feature_set: str
@@ -52,8 +52,8 @@ class Serving(NamedTuple):
 
 @dataclass(frozen=True)
 class InstalledServer:
-    """`sha256`: of the archive that it was made from, or of our jar; `java_options`: what it needs on any JDK. `home`:
-    where it is, `files_sha256`: of all that is there; None where it is all ours."""
+    """A server to launch. `sha256`: of the archive that it was made from, or of our jar; `java_options`: those that it
+    needs on any JDK. `home`: its folder, `files_sha256`: of all files there; None if all of it is ours."""
 
     kind: ServerKind
     version: str
@@ -63,7 +63,7 @@ class InstalledServer:
     files_sha256: str | None = None
 
     def files(self, workloads: Workloads, serving: Serving) -> dict[str, Path]:
-        """The files to copy, by place in the fork's folder."""
+        """Return the files to copy, by place in the fork's folder."""
         application, feature_set, executor, own_war = serving
         switch, folder = self.kind.switch_of(executor), workloads.servers / self.kind.name
         option = self.kind.option_of(executor)
@@ -79,6 +79,6 @@ class InstalledServer:
         return found
 
     def sources(self, workloads: Workloads, serving: Serving) -> tuple[Path, ...]:
-        """The files of ours that it is made of when it serves this."""
+        """Return our own files that it consists of when it serves this application."""
         files = [file for file in self.files(workloads, serving).values() if file != serving.own_war]
         return (*files, *([workloads.file(self.kind.jar)] if self.kind.jar else []))

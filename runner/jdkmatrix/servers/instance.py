@@ -21,9 +21,9 @@ _HINT_OF_OWN = "--path must be answered with it, or --ready where another path t
 
 @dataclass(frozen=True)
 class Instance:
-    """`application` is a name of domain/applications, `properties` are the system properties that it needs, `executor`
-    a checked name that the server has. `rounds_per_us`: rounds of burn in a microsecond; 0 where nothing burns.
-    `own`: an application of the user, in the place of ours."""
+    """A server with all that it is started with. `application`: a name from domain/applications; `properties`: the
+    system properties that it needs; `executor`: a checked name that the server has. `rounds_per_us`: rounds of burn per
+    microsecond; 0 if nothing burns. `own`: a user's application in place of ours."""
 
     server: InstalledServer
     workloads: Workloads
@@ -38,8 +38,8 @@ class Instance:
     own: OwnParts | None = None
 
     def lay_out(self, folder: Path, log_dir: Path) -> Launch:
-        """Write the files of a server that serves on a free port of 127.0.0.1 below `folder`, which must be its own;
-        its logs will be in `log_dir`.
+        """Write the files of a server below `folder`, which must be its own, to serve on a free port of 127.0.0.1; its
+        logs will be in `log_dir`.
 
         Raises:
             MatrixError: unknown feature set or application, a property that it needs is missing, or a file of the
@@ -84,8 +84,8 @@ class Instance:
         )
 
     def _served(self, application: Application, folder: Path) -> str:
-        """The word for what the server has to serve, on its command line: the file of the user’s own application, the
-        name of another."""
+        """Return the word for the application on the server's command line: the file of the user’s own one, the name of
+        any other."""
         kind = self.server.kind
         if self.own is None or kind.war is None or kind.jar is None:
             return application.name
@@ -103,16 +103,16 @@ class Instance:
             yield from lists[name] if name in lists else [argument.format_map(values)]
 
     def _places(self, values: Mapping[str, str]) -> list[str]:
-        """Where a command's JVM makes temporary files, which go with its folder, and leaves the report of a crash."""
+        """Return options for a command's JVM: temporary files go with its folder, crash reports to its logs."""
         if not self.server.kind.is_command:
             return []
         report = [f"-XX:ErrorFile={values['log_dir']}/hs_err_pid%p.log"] if self.vm == "hotspot" else []
         return [f"-Djava.io.tmpdir={values['folder']}", *report]
 
     def _properties(self, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        """Those of the probes (by which names of threads they know executors that the server brings along, of several
-        with one name the one that is started, and where its pool has its gauges), of the executor, of burn, and of the
-        application."""
+        """Yield the system properties of the probes (the thread names by which they recognise executors that the server
+        brings along, of several with the same names the one that is started, and where its pool has its gauges), of the
+        executor, of burn, and of the application."""
         kind = self.server.kind
         owned = [(name, own) for name, own in kind.executors.items() if not name.endswith("-N")]
         if started := kind.executors.get(unsized(self.executor)):

@@ -1,4 +1,4 @@
-"""Get a server of matrix.toml: one is made of a release, others are embedded in a jar of ours."""
+"""Get a server named in matrix.toml: one is made from a release, the others are embedded in a jar of ours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def install(
     *,
     say: Callable[[str], None],
 ) -> InstalledServer:
-    """Get the server that matrix.toml calls `name` for the project at `root`; does nothing where it is there.
+    """Get the server that matrix.toml calls `name` for the project at `root`; do nothing if it is already there.
 
     Raises:
         MatrixError: it cannot be had.
@@ -68,7 +68,7 @@ def _release_in(jar: Path, kind: ServerKind) -> str:
 
 
 def is_here(root: Path, name: str, served: ServerTable, handed: NixParts | None) -> bool:
-    """Is the server there, so that `install` neither fetches nor builds it?"""
+    """Return whether the server is already there, so that `install` neither fetches nor builds it."""
     kind = server_kind(name)
     if kind is None or kind.is_command or handed:
         return True
@@ -79,7 +79,7 @@ def is_here(root: Path, name: str, served: ServerTable, handed: NixParts | None)
 
 
 def releases(root: Path, servers: Mapping[str, ServerTable], handed: NixParts | None) -> dict[str, str]:
-    """The releases of these servers, as far as they are known without getting or building anything."""
+    """Return the releases of these servers, as far as they are known without fetching or building anything."""
     lock, built = load_lock(root), handed.workloads if handed else built_folder(root)
     found = {}
     for name, served in servers.items():

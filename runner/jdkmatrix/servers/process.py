@@ -36,7 +36,7 @@ _POLL_S = 0.05
 _TRY_TIMEOUT_S = 5.0
 _TAIL_LINES = 12
 _CAUSE_SHOWN = 200
-# The likeliest first: a JVM that has no threads or is too old, one that does not start, an error of Open Liberty.
+# The likeliest first: a JVM that gets no threads or is too old, one that does not start, an Open Liberty error.
 _CAUSES = (
     re.compile(r"(?<!\S)(?P<said>(?!\S*-X)\S*(?:OutOfMemoryError\b|UnsupportedClassVersionError: ).*)"),
     re.compile(r"Error occurred during initialization of VM\s*\n(?P<said>.+)"),
@@ -48,27 +48,27 @@ _CAUSES = (
 
 
 class ServerError(MatrixError):
-    """The server did not start, or died; the message ends with the end of its log."""
+    """The server did not start, or died; the message ends with the tail of its log."""
 
 
 class ServerOutOfMemoryError(OutOfMemoryError, ServerError):
-    """The server had no memory left, and has ended."""
+    """The server ran out of memory and ended."""
 
 
 class PortTakenError(ServerError):
-    """Another process listens where the server was to."""
+    """Another process listens on the port that was meant for the server."""
 
 
 class LateStartError(ServerError):
-    """The process lives, and has not answered well in the time that it has for its start."""
+    """The process is alive, but gave no answer with status 2xx in the time allowed for its start."""
 
 
 class HungError(ServerError):
-    """The process lives and gives no answer any more."""
+    """The process is alive but no longer answers."""
 
 
 class _Answer(NamedTuple):
-    """`status`: None where it was no HTTP, of which `body` tells."""
+    """An answer. `status`: None if it was not HTTP; then `body` is the error."""
 
     status: int | None
     body: bytes
@@ -79,7 +79,7 @@ class _Answer(NamedTuple):
 
     @property
     def is_final(self) -> bool:
-        """Does one that is given again and again change no more? 503 says that it may (RFC 9110, section 15.6.4)."""
+        """True if it will not change when repeated; 503 says that it may (RFC 9110, section 15.6.4)."""
         return self.status not in (None, 503)
 
     @property
@@ -92,7 +92,7 @@ class _Answer(NamedTuple):
 
 @dataclass(eq=False)
 class ServerProcess:
-    """Starts on enter, is ended on exit whatever happened in between."""
+    """A process that is started on enter, and ended on exit whatever happened in between."""
 
     what: Launch
     _: KW_ONLY
@@ -136,22 +136,22 @@ class ServerProcess:
             self._end_also(started)
 
     def _end_also(self, started: list[psutil.Process]) -> None:
-        # Those of a server that has ended before. Who has its number now is somebody else, and so is the group.
+        # The children of a server that ended earlier. If its pid exists, it is somebody else's, and so is the group.
         if not psutil.pid_exists(self.pid):
             started.extend(_members(self.pid))
-            with suppress(OSError):  # as a rule there is none
+            with suppress(OSError):  # usually there is none
                 os.killpg(self.pid, signal.SIGKILL)
         for child in started:
             with suppress(psutil.Error):
                 child.kill()
-        # A JVM that is killed keeps its port and its CPU until the kernel has taken back its memory.
+        # A killed JVM keeps its port and its CPU until the kernel has reclaimed its memory.
         deadline_s = time.monotonic() + self.rules.stop_timeout_s
         while any(map(_is_there, started)) and time.monotonic() < deadline_s:
             time.sleep(_POLL_S)
 
     def wait_ready(self, while_starting: Callable[[int], None] = lambda _: None) -> float:
-        """Seconds from the start to the first answer with status 2xx; `while_starting` is called with the pid again and
-        again.
+        """Return the seconds from the start to the first answer with status 2xx; keep calling `while_starting` with the
+        pid until then.
 
         Raises:
             LateStartError: it did not answer with 2xx in time.
@@ -217,7 +217,7 @@ class ServerProcess:
             )
 
     def _listening(self) -> set[tuple[str, int]]:
-        """The addresses and ports at which it takes connections. Raises: ServerError: it has ended."""
+        """Return the addresses and ports on which it accepts connections. Raises: ServerError: it has ended."""
         try:
             opened = psutil.Process(self.pid).net_connections("tcp")
         except psutil.AccessDenied:
@@ -240,8 +240,8 @@ class ServerProcess:
             raise self.error(f"its process runs {found}, and not the cell's JVM {java.resolve()}")
 
     def _hidden(self) -> ServerError:
-        """The error for a process that /proc hides, as the kernel does from its own user where the program has file
-        capabilities (PR_SET_DUMPABLE, prctl(2)). Raises: ServerError: it has ended, and is hidden for that."""
+        """Return the error for a process that /proc hides, as the kernel does even from its own user if the program has
+        file capabilities (PR_SET_DUMPABLE, prctl(2)). Raises: ServerError: it has ended, and is hidden for that."""
         self.check_alive()
         return self.error(
             "the kernel does not show which program it is and at which ports it listens",
@@ -249,7 +249,7 @@ class ServerProcess:
         )
 
     def _children(self) -> list[psutil.Process]:
-        """A server has none, but a command of the user may."""
+        """Return its descendants; a server has none, but a user's command may."""
         try:
             return psutil.Process(self.pid).children(recursive=True)
         except psutil.Error:
@@ -292,7 +292,7 @@ class ServerProcess:
         return f"{urlsplit(self.what.base_url).path}{self.what.ready_path}"
 
     def _try(self, connection: Connection) -> _Answer | None:
-        """To one GET, or None when nothing listens."""
+        """Send one GET and return its answer, or None if nothing listens."""
         try:
             return _Answer(*connection.get(self.what.ready_path))
         except RefusedError:
@@ -304,15 +304,15 @@ class ServerProcess:
         return text_if_readable(self.what.messages_log) or ""
 
     def _logs(self) -> tuple[str, str]:
-        """Its messages, and its console, where the JVM itself speaks, at the end."""
+        """Return its messages, then its console, to which the JVM itself writes."""
         return self._messages(), text_if_readable(self.what.console_log) or ""
 
     def error(self, message: str, perhaps: str = "") -> ServerError:
-        """One that ends with the end of its log."""
+        """Return an error whose message ends with the tail of the log."""
         return ServerError(self._told(message, perhaps))
 
     def _told(self, message: str, perhaps: str = "") -> str:
-        """Behind it the line of its log that says why, or `perhaps` where none does; and the end of the log."""
+        """Append the line of its log that says why, or `perhaps` if none does, and the tail of the log."""
         messages, console = self._logs()
         found = cause(f"{messages}\n{console}")
         told = "; ".join(filter(None, (message, f"its log says: {found}" if found else perhaps)))
@@ -327,7 +327,7 @@ def _is_wide(ip: str) -> bool:
 
 
 def cause(log: str) -> str | None:
-    """The line of a server's log that says why it does not serve, without what stands before it; None: none does."""
+    """Return the line of a server's log that says why it does not serve, without what precedes it; None: none does."""
     others = (found["said"] for found in (pattern.search(log) for pattern in _CAUSES) if found)
     said = out_of_memory(log) or next(others, None)
     return said and said.strip()[:_CAUSE_SHOWN]
@@ -343,7 +343,7 @@ def _members(group: int) -> list[psutil.Process]:
 
 
 def _is_there(process: psutil.Process) -> bool:
-    """A process whose parent has not asked for its status yet is there no more."""
+    """Return whether the process still exists; one whose parent has yet to collect its status does not count."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

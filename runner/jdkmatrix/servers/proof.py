@@ -1,6 +1,6 @@
 """Prove where requests run: the server may be configured for one executor and serve from another.
 
-Before the load by asking, request by request; under load by what the requests counted of themselves.
+Before the load, by asking request by request; under load, by what the requests themselves counted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SHOWN_NAMES = 5
 
 
 class ProofError(MatrixError):
-    """Requests do not run where the cell says; `figures`: counts that say so."""
+    """Requests do not run where the cell says; `figures`: the counts that show it."""
 
     def __init__(self, message: str, figures: Mapping[str, float] | None = None) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class ProofError(MatrixError):
 
 
 class HooksError(ProofError):
-    """What plugged the executor in is still asked for services: requests ran where they should, at another price."""
+    """The hooks that plugged the executor in are still called: requests ran where they should, at another price."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def prove_executor(connection: Connection, executor: str, *, requests: int) -> P
 
 
 def judge(answers: Sequence[Whoami], executor: str) -> Proof:
-    """Every answer must be from `executor` and its kind of thread, and a thread per request must show as many threads
-    as requests. Pure.
+    """Check that every answer is from `executor` and its kind of thread, and that a thread per request shows as many
+    threads as requests. Pure.
 
     Raises:
         ProofError: says how many of the answers are wrong and shows one.
@@ -96,15 +96,15 @@ def judge(answers: Sequence[Whoami], executor: str) -> Proof:
 
 
 def place_of(executor: str) -> Place:
-    """The owner of the threads that the requests of `executor` run on."""
+    """Return the owner of the threads that the requests of `executor` run on."""
     if has_own_threads(executor):
         return "servers"
     return "plugged_virtual" if is_virtual(executor) else "plugged_platform"
 
 
 def check_served(served: Served, executor: str) -> None:
-    """Every request of a window must have run where `executor` says, and where threads are ours, a thread per request
-    must have been started for each that had not been sent before. Pure.
+    """Check that every request of a window ran where `executor` says, and that, if the threads are ours and each
+    request needs its own, one was started for each request not sent before. Pure.
 
     Raises:
         ProofError: says how many did not.
@@ -126,8 +126,8 @@ def check_served(served: Served, executor: str) -> None:
 
 
 def check_hooks(readings: Sequence[WindowReading]) -> None:
-    """What plugged the executor in must be gone, or each look-up of a service under load costs what it does not cost
-    the server's own pool. Pure.
+    """Check that what plugged the executor in is gone; otherwise each look-up of a service under load costs what it
+    does not cost the server's own pool. Pure.
 
     Raises:
         HooksError: says how often the hooks were called in the window.

@@ -5,5 +5,5 @@ blocks. `verdicts`: when a page may say "different". `dependence`: whether block
 forks are of two kinds. `percentiles`: latencies over forks. `stopping`: how many blocks. `protocols`: what that saves.
 `capacity`: the highest rate that holds. `steady`: when a server is warm.
 
-scipy and numpy are imported where a figure is worked out, never with these modules: the command line answers at once.
+All but `change_points` and `histograms` import scipy and numpy only when needed: the command line responds at once.
 """

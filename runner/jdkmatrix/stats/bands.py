@@ -1,20 +1,20 @@
-"""Does an estimate lie in a band? Pure.
+"""Decide whether an estimate lies in a band. Pure.
 
-An interval that lies inside the band shows that the truth does; one that lies outside contradicts it; one across an
-edge leaves it open, wherever the estimate itself is. The first is the test of equivalence by two one-sided tests (D. J.
+An interval inside the band shows that the truth lies in it, too; one outside contradicts that; one across an edge
+leaves it open, wherever the estimate itself is. The first is the test of equivalence by two one-sided tests (D. J.
 Schuirmann, "A Comparison of the Two One-Sided Tests Procedure and the Power Approach for Assessing the Equivalence of
 Average Bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15(6), 1987, pp. 657-680), with an interval
 of 95 % instead of its 90 %: a little stricter.
 
-Of many cells whose truths lie at an edge, one in forty shows an interval outside: of 24, nearly every second family has
-one. So where a single cell decides about all, its p-value is adjusted for all of them, by S. Holm's procedure
+Among many cells whose truths lie at an edge, one in forty shows an interval outside: nearly every second family of 24
+has one. So where a single cell decides for all, its p-value is adjusted for all of them, by S. Holm's procedure
 (verdicts.py).
 
-How many blocks would decide is a forecast from few blocks, whose scatter may be far below the truth: from three, the
-truth is twice what they show, or more, in one case of five. So the forecast takes a scatter that the truth exceeds in
-one case of five only (from the chi-square distribution of a sample's variance). Simulated with normal scatter of 1, an
-estimate this far from the edge, and blocks that left it open; of 2,000 each, so many per cent are decided by then (the
-tests measure it again):
+How many blocks would decide is forecast from few blocks, whose scatter may be far below the truth: with three, the
+truth is at least twice what they show in one case of five. So the forecast assumes a scatter that the truth exceeds in
+only one case of five (from the chi-square distribution of a sample's variance). Simulated with normal scatter of 1, an
+estimate this far from the edge, and blocks that left it open; the per cent of 2,000 each that are decided by then
+(measured again by the tests):
 
     distance from the edge          0.1    0.3    0.5    0.7
     the estimate stays     n = 3     82     85     91     95
@@ -22,8 +22,8 @@ tests measure it again):
     it moves to its truth  n = 3     32     65     83     89
                            n = 5     34     69     84     90
 
-The second pair of rows is of truths this far away, around which both the first blocks and the later ones scatter: an
-estimate that lies at an edge by chance, or whose truth does, is decided later than forecast.
+In the second pair of rows it is the truth that is this far away, and both the first and the later blocks scatter around
+it: an estimate that lies at an edge by chance, or whose truth does, is decided later than forecast.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from jdkmatrix.stats.protocols import blocks_needed
 from jdkmatrix.stats.verdicts import adjust
 
 _MOST_BLOCKS = 10_000
-_ASSURANCE = 0.8  # of a forecast: that the scatter is no larger than it takes it to be
+_ASSURANCE = 0.8  # of a forecast: the probability that the scatter is no larger than assumed
 
 
 class Place(Enum):
@@ -49,7 +49,7 @@ class Place(Enum):
 
 @dataclass(frozen=True)
 class Band:
-    """Both ends belong to it; None: that side is open."""
+    """A band that includes both ends; None: that side is open."""
 
     low: float | None
     high: float | None
@@ -60,11 +60,11 @@ class Band:
 
 @dataclass(frozen=True)
 class Estimate:
-    """`low`, `high`: its 95 % interval; both None for a single block. `of_ratio`: its scatter is one of logarithms.
-    `one_sided`: figures are bounds, so that the truth is known to be at least `low` or at most `high`, and the other
-    end is None. `confidence`: the nominal one of the interval, SEQUENTIAL_CONFIDENCE where blocks were added by looking
-    at it. `pooled_freedom`: the degrees of freedom of an interval that is one of several runs; None: of one run.
-    `least_error`: the standard error that no number of blocks makes less, since figures are read in steps."""
+    """An estimate. `low`, `high`: its 95 % interval; both None for a single block. `of_ratio`: its scatter is that of
+    logarithms. `one_sided`: the figures are bounds, so that the truth is known to be at least `low` or at most `high`,
+    and the other end is None. `confidence`: the interval's nominal one, SEQUENTIAL_CONFIDENCE if blocks were added by
+    looking at it. `pooled_freedom`: the degrees of freedom of an interval over several runs; None: over one run.
+    `least_error`: the standard error that no number of blocks can go below, since figures are read in steps."""
 
     value: float
     low: float | None
@@ -78,7 +78,7 @@ class Estimate:
 
     @property
     def has_end(self) -> bool:
-        """Has it an interval, or a bound?"""
+        """True if it has an interval or a bound."""
         return (self.low, self.high) != (None, None)
 
     @property
@@ -100,9 +100,9 @@ def place(estimate: Estimate, band: Band) -> Place:
 
 
 def places(estimates: Sequence[Estimate], band: Band, *, one_is_enough: bool = False) -> list[Place]:
-    """Each estimate's place, in their order, where a single one decides about all of them: one outside contradicts, or
-    one inside shows, what is said of the whole family. Of many that lie at an edge one does so by chance; therefore the
-    p-values of the deciding side are adjusted (Holm), and the family errs in at most 5 % of cases."""
+    """Return each estimate's place, in order, where a single one decides for all of them: one outside contradicts, or
+    one inside shows, what is said of the whole family. Among many that lie at an edge, one does so by chance; therefore
+    the p-values of the deciding side are adjusted (Holm), and the family errs in at most 5 % of cases."""
     deciding, p_of = (Place.INSIDE, _p_inside) if one_is_enough else (Place.OUTSIDE, _p_outside)
     told = [index for index, one in enumerate(estimates) if (one.low, one.high) != (None, None)]
     adjusted = adjust({index: p_of(estimates[index], band) for index in told})
@@ -113,7 +113,7 @@ def places(estimates: Sequence[Estimate], band: Band, *, one_is_enough: bool = F
 
 
 def _p_outside(estimate: Estimate, band: Band) -> float:
-    """The p-value of "the truth lies in the band": below 0.05 where the interval lies outside."""
+    """Return the p-value of "the truth lies in the band": below 0.05 if the interval lies outside."""
     if standard_error_of(estimate) == 0:
         return 0.0 if place(estimate, band) is Place.OUTSIDE else 1.0
     below = 1.0 if band.low is None or estimate.high is None else _p_beyond(estimate, band.low, -1)
@@ -122,7 +122,7 @@ def _p_outside(estimate: Estimate, band: Band) -> float:
 
 
 def _p_inside(estimate: Estimate, band: Band) -> float:
-    """The p-value of "the truth lies outside"."""
+    """Return the p-value of "the truth lies outside"."""
     if standard_error_of(estimate) == 0:
         return 0.0 if place(estimate, band) is Place.INSIDE else 1.0
     from_low = 0.0 if band.low is None else 1.0 if estimate.low is None else _p_beyond(estimate, band.low, 1)
@@ -131,8 +131,8 @@ def _p_inside(estimate: Estimate, band: Band) -> float:
 
 
 def _p_beyond(estimate: Estimate, edge: float, sign: int) -> float:
-    """The two-sided p-value of "the truth is not above `edge`" (`sign` 1) or not below it (-1): below 0.05 where the
-    end of the interval lies beyond. By what the interval shows of the scatter, which must be some."""
+    """Return the two-sided p-value of "the truth is not above `edge`" (`sign` 1) or not below it (-1): below 0.05 if
+    that end of the interval lies beyond. It uses the scatter that the interval shows, of which there must be some."""
     if estimate.of_ratio and edge <= 0:
         return 0.0 if sign > 0 else 1.0
     scale, error = _scale(estimate), standard_error_of(estimate)
@@ -144,8 +144,8 @@ def _p_beyond(estimate: Estimate, edge: float, sign: int) -> float:
 
 
 def standard_error_of(estimate: Estimate) -> float:
-    """The standard error behind an interval, of the logarithm where it is one of a ratio; 0 where no scatter is known.
-    Infinite where an end lies beyond what a float can say."""
+    """Return the standard error behind an interval, that of the logarithm for a ratio; 0 if no scatter is known.
+    Infinite if an end is beyond the range of a float."""
     scale = _scale(estimate)
     ends = [end for end in (estimate.low, estimate.high) if end is not None]
     if not ends or estimate.blocks < 2:
@@ -161,9 +161,9 @@ def _scale(estimate: Estimate) -> Callable[[float], float]:
 
 
 def blocks_to_decide(estimate: Estimate, band: Band, *, family: int = 1, one_is_enough: bool = False) -> int | None:
-    """How many blocks in all would leave nothing open if the estimate stayed where it is, in four cases of five (see
-    above). `family`: of so many estimates, as in `places`; what decides about all of them takes more. None where that
-    cannot be said: the interval is missing, or of several runs, which differ by more than blocks do, the estimate
+    """Return how many blocks in all would leave nothing open, in four cases of five (see above), if the estimate stayed
+    where it is. `family`: the number of estimates, as in `places`; deciding for all of them takes more. None if that
+    cannot be said: there is no interval, or it is over several runs, which differ by more than blocks do, the estimate
     lies at an edge, or figures are read too coarsely."""
     error = standard_error_of(estimate)
     of_runs = estimate.pooled_freedom is not None

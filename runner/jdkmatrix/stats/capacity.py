@@ -1,13 +1,13 @@
-"""The highest rate that a server holds: the next rate to try, from what was tried. Pure.
+"""Search for the highest rate that a server holds: choose the next rate to try from those tried. Pure.
 
-A rate holds where p99 stays within the objective (SLO) and no request fails. Bisection, of the ratio, between a rate
+A rate holds if p99 stays within the objective (SLO) and no request fails. The search bisects by ratio, between a rate
 known to work and the saturation throughput, on valid windows only. Windows near the capacity fall on either side by
-chance, so nothing is decided by one of them in the end: when the bracket is as narrow as asked for, both its ends are
-repeated until one outcome has been seen twice. An end that turns out otherwise opens the bracket again.
-With all that, more than one crossing may show up (a server that fails at a rate and holds a higher one): the capacity
-then ends below the lowest rate that failed, and the higher ones are reported.
+chance, so in the end no single window decides anything: once the bracket is as narrow as asked for, both its ends are
+repeated until one outcome has been seen twice. An end that turns out otherwise reopens the bracket. Even so, more than
+one crossing may show up (a server that fails at a rate and holds a higher one): the capacity then ends below the lowest
+rate that failed, and the higher ones are reported.
 
-The state is the history alone: ask again after each window. Rates are requests per second.
+The state is the history alone: ask again after each window. Rates are in requests per second.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ INVALID_IN_A_ROW_MAX = 3
 
 @dataclass(frozen=True)
 class CapacityRules:
-    """`floor_rps` is known to work; `ceiling_rps` is the saturation throughput; `resolution` is relative.
-    `nearest_rps`: a rate as it can be made, the same for one that can; floor and ceiling can.
+    """The rules. `floor_rps` is known to work; `ceiling_rps` is the saturation throughput; `resolution` is relative.
+    `nearest_rps`: maps a rate to one that can be made, and such a one, as floor and ceiling are, to itself.
 
     Raises:
         MatrixError: not 0 < floor_rps < ceiling_rps, or another rule is not above 0.
@@ -53,7 +53,7 @@ class CapacityRules:
 
 @dataclass(frozen=True)
 class TriedRate:
-    """One window. `p99_us` is corrected for coordinated omission; None: nothing was answered, so that nothing held."""
+    """One window. `p99_us` is corrected for coordinated omission; None: nothing was answered, so nothing held."""
 
     rate_rps: float
     valid: bool
@@ -91,10 +91,8 @@ class SearchOutcome(Enum):
 
 @dataclass(frozen=True)
 class Done:
-    """The capacity lies in [held_rps, failed_rps]; an end is None where no rate was seen to hold, or to fail below it.
-
-    `not_monotonic_rps`: rates above `failed_rps` that held.
-    """
+    """The result: the capacity lies in [held_rps, failed_rps]. `held_rps`: None if no rate below `failed_rps` was seen
+    to hold; `failed_rps`: None if none was seen to fail. `not_monotonic_rps`: rates above `failed_rps` that held."""
 
     outcome: SearchOutcome
     held_rps: float | None
@@ -103,17 +101,17 @@ class Done:
 
 
 def is_known(capacity: Capacity) -> bool:
-    """Did the search come to an answer? Where every rate held, or not even the floor did, it is a bound."""
+    """Return whether the search came to an answer; if every rate held, or not even the floor, it is a bound."""
     answers = (SearchOutcome.FOUND, SearchOutcome.CEILING_HELD, SearchOutcome.FLOOR_FAILED)
     return SearchOutcome(capacity.outcome) in answers
 
 
 def tried(window: Window, rate_rps: float) -> TriedRate:
-    """A recorded window as the search sees it.
+    """Return a recorded window as the search sees it.
 
-    That the server could not keep up is what the search looks for; a saturated driver, say, spoils the window here as
-    everywhere. Requests that were due and not sent when time was up are no failure: a pause of the collector at the end
-    of the window is enough for some. They stand in p99 with the time they had waited.
+    A server that cannot keep up is what the search looks for; a saturated driver, say, spoils the window here as
+    anywhere else. Requests that were due but not sent when time was up are not failures: a GC pause at the end of the
+    window is enough for some. They count in p99 with the time that they had waited.
     """
     latency = window.load.corrected
     return TriedRate(
@@ -126,7 +124,7 @@ def tried(window: Window, rate_rps: float) -> TriedRate:
 
 
 def next_rate(history: Sequence[TriedRate], rules: CapacityRules) -> Probe | Done:
-    """Ends after at most `windows_max` windows; rates tried lie apart by about half the resolution at least."""
+    """Return what to do next: done after at most `windows_max`; rates are at least about half the resolution apart."""
     votes = _votes(history, rules)
     found = _next(history, votes, rules)
     used_up = isinstance(found, Probe) and len(history) >= rules.windows_max
@@ -148,16 +146,16 @@ def _next(history: Sequence[TriedRate], votes: Mapping[float, _Vote], rules: Cap
 
 
 def cut_off(history: Sequence[TriedRate], rules: CapacityRules) -> Done:
-    """The result of a search when no further window can be measured."""
+    """Return the result of a search when no further window can be measured."""
     return _done(SearchOutcome.CUT_OFF, _votes(history, rules))
 
 
 def _within(votes: Mapping[float, _Vote], rules: CapacityRules) -> Probe | Done:
-    """Every rate that was tried has its majority, the floor among them."""
+    """Choose what to do next when every rate that was tried, the floor among them, has a majority."""
     held, failed = _bracket(votes)
     if held is None:
         assert failed is not None  # the floor has been tried
-        # Nothing holds below the lowest rate that failed; only what may still turn the floor's own answer is left.
+        # Nothing holds below the lowest rate that failed; only what may still change the floor's own answer is left.
         rate = rules.floor_rps
         if not votes[rate].confirmed:
             return Probe(rate, Purpose.CONFIRM)
@@ -203,7 +201,7 @@ def _votes(history: Sequence[TriedRate], rules: CapacityRules) -> dict[float, _V
 
 
 def _bracket(votes: Mapping[float, _Vote]) -> tuple[float | None, float | None]:
-    """The lowest rate that failed, and the highest below it that held. Ties stand on neither side."""
+    """Return the highest rate that held below the lowest that failed, and the latter. Ties count on neither side."""
     failed = min((rate for rate, vote in votes.items() if vote.failed > vote.held), default=None)
     held = max((rate for rate, vote in votes.items() if vote.holds and (failed is None or rate < failed)), default=None)
     return held, failed

@@ -3,25 +3,25 @@
 Divisive segmentation by the energy statistic (D. S. Matteson, N. A. James, "A Nonparametric Approach for Multiple
 Change Point Analysis of Multivariate Data", JASA 109(505), 2014, pp. 334-345), each split accepted by a t-test instead
 of permutations, as in M. Fleming et al., "Hunter: Using Change Point Detection to Hunt for Performance Regressions",
-ICPE 2023, pp. 199-206. The values are to be what drift of the host cancels in: logarithms of ratios that are paired
-inside each run.
+ICPE 2023, pp. 199-206. The values should be such that drift of the host cancels in them: logarithms of ratios that are
+paired inside each run.
 
-A split is where it parts best, so that its p-value is smaller than that of a split chosen beforehand. With the limit
-below, of 2,000 series without any change each, so many were given one (the tests measure it again):
+A split is placed where it separates best, so its p-value is smaller than that of a split chosen beforehand. With the
+limit below, this share of 2,000 series without any change was given one (measured again by the tests):
 
     of n values                6      10      20      40
     normal                  0.1 %   0.4 %   0.7 %   1.4 %
     t, 3 degrees of freedom 0.2 %   0.3 %   0.9 %   2.1 %
 
-What it misses is far more than that. Of 1,500 series with normal noise of 2 % and one step, in so many a change was
-found (the tests measure it again):
+It misses far more than that. In 1,500 series with normal noise of 2 % and one step, a change was found in this share
+(measured again by the tests):
 
     runs, first after the step    6, 4th   10, 6th   12, 7th   16, 9th   16, 14th   20, 11th
     a step of  5 %                   4 %      32 %      53 %      83 %       48 %       95 %
     a step of 10 %                  26 %      97 %     100 %     100 %      100 %      100 %
 
-And runs that hang together raise false alarms: with a correlation of 0.5 from run to run, of 10, 16, 20 and 40 runs
-without a change in 6, 15, 17 and 26 %; with one of 0.3 in 1, 5, 7 and 10 %.
+And correlated runs raise false alarms: with a correlation of 0.5 from run to run, in 6, 15, 17 and 26 % of series of
+10, 16, 20 and 40 runs without a change; with one of 0.3, in 1, 5, 7 and 10 %.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Values = npt.NDArray[np.float64]
 
 
 def change_points(values: Sequence[float]) -> tuple[int, ...]:
-    """The places of the first values after a change, in order; none in a series shorter than two segments."""
+    """Return the places of the first values after a change, in order; none in a series shorter than two segments."""
     series = np.asarray(values, dtype=float)
     return tuple(sorted(_within(series, 0, len(series))))
 
@@ -53,7 +53,7 @@ def _within(series: Values, start: int, end: int) -> list[int]:
 
 
 def _best_split(values: Values) -> int:
-    """How many of the first values part best from the rest: the largest energy statistic."""
+    """Return how many of the first values separate best from the rest, by the largest energy statistic."""
     distances = np.abs(values[:, None] - values[None, :])
     summed = distances.cumsum(axis=0).cumsum(axis=1)
     total, n = summed[-1, -1], len(values)
@@ -69,7 +69,7 @@ def _best_split(values: Values) -> int:
 
 
 def _p_value(one: Values, other: Values) -> float:
-    """Two-sided, of Student's t-test of equal means; 0 where neither side scatters and the means differ."""
+    """Return the two-sided p-value of Student's t-test of equal means; 0 if they differ and neither side scatters."""
     from scipy.special import stdtr  # noqa: PLC0415 - see the package
 
     n, m = len(one), len(other)

@@ -1,23 +1,23 @@
-"""Are the blocks of a ratio independent, as its interval and its p-value take them to be? Pure.
+"""Test whether the blocks of a ratio are independent, as its interval and its p-value assume. Pure.
 
-Neighbouring blocks that are alike, or a ratio that moves while the run goes on, make intervals promise too much: with a
+Neighbouring blocks that are alike, or a ratio that drifts during the run, make intervals promise too much: with a
 correlation of 0.3 from block to block Student's t at 95 % covers 86 % to 91 % (intervals.py), so that chance alone is
-called a difference twice as often as it should be. Two tests on the log ratios, in the order of their blocks:
+called a difference twice as often as it should be. Two tests are made on the log ratios, in the order of their blocks:
 
 1. For correlation between neighbours, von Neumann's ratio (J. von Neumann, "Distribution of the Ratio of the Mean
    Square Successive Difference to the Variance", Annals of Mathematical Statistics 12(4), 1941, pp. 367-395) of their
    ranks: R. Bartels, "The Rank Version of von Neumann's Ratio Test for Randomness", JASA 77(377), 1982, pp. 40-46.
-   Exact up to EXACT_BLOCKS, by all orders of the ranks, ties and all; beyond, Bartels' beta distribution. Two-sided:
-   blocks that go up and down in turns are no more independent, though what they make of an interval is one too wide.
-2. For a trend, Mann's rank test with the slope of Theil and Sen as its size, as steady.py has it.
+   Exact up to EXACT_BLOCKS, over all orders of the ranks, ties included; beyond, Bartels' beta distribution. Two-sided:
+   blocks that alternate up and down are no more independent, although they make an interval too wide.
+2. For a trend, Mann's rank test with the slope of Theil and Sen as its size, as in steady.py.
 
 Both work on ranks, so that bursts of noise raise no false alarm: in series of independent values, whatever their
-distribution, either finds something in 3 % to 5 % (in 2 % of 5 blocks, whose orders are few). With fewer than
-FEWEST_BLOCKS not even one that rises from first to last would be significant.
+distribution, each finds something in 3 % to 5 % (in 2 % with 5 blocks, which have few orders). With fewer than
+FEWEST_BLOCKS, not even a series that rises from first to last would be significant.
 
-What it cannot do: show that blocks are independent. A correlation of 0.3 is found in 20 % of series of 20 blocks, one
-of 0.6 in 60 %, and in 18 % of series of 8. Neighbours are blocks that follow each other among those that can be used,
-also where one between them was lost. Where blocks were added until the ratio was precise, nothing makes up for that.
+What they cannot do is show that blocks are independent. A correlation of 0.3 is found in 20 % of series of 20 blocks,
+one of 0.6 in 60 %, and in 18 % of series of 8. Neighbours are consecutive blocks among those that can be used, even if
+one between them was lost. Where blocks were added until the ratio was precise, nothing makes up for that.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 FEWEST_BLOCKS = 5
 EXACT_BLOCKS = 8
-_DECIMALS = 12  # of a log ratio: the rest is rounding
+_DECIMALS = 12  # of a log ratio: the rest is rounding error
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def dependence(logs: Sequence[float]) -> Dependence | None:
 
 @functools.lru_cache(maxsize=10_000)
 def _tested(values: tuple[float, ...]) -> Dependence:
-    """The notices of a page and its table show the same."""
+    """Test the values; cached, since the notices of a page and its table show the same results."""
     from scipy.stats import kendalltau  # noqa: PLC0415 - see the package
 
     if len(set(values)) == 1:
@@ -99,8 +99,8 @@ def judge_dependence(family: Mapping[Key, Dependence]) -> dict[Key, JudgedDepend
 
 
 def blocks_needed(tests: int) -> int:
-    """The fewest blocks in which one of so many tests can find correlated neighbours, whatever the figures: of all n!
-    orders two are the smoothest, and either side of the distribution counts."""
+    """Return the fewest blocks in which one of that many tests can find correlated neighbours, whatever the figures: of
+    all n! orders two are the smoothest, and either side of the distribution counts."""
     blocks = FEWEST_BLOCKS
     while tests * 2 * 2 / math.factorial(blocks) >= FAMILY_ERROR:
         blocks += 1
@@ -114,22 +114,22 @@ def _lag1(values: Sequence[float]) -> float:
 
 
 def _slope(values: Sequence[float]) -> float:
-    """The Theil-Sen slope per block: the median over all pairs."""
+    """Return the Theil-Sen slope per block: the median over all pairs."""
     pairs = itertools.combinations(enumerate(values), 2)
     return statistics.median((later - earlier) / (j - i) for (i, earlier), (j, later) in pairs)
 
 
 def _share(log: float) -> float:
-    """Blocks that differ by orders of magnitude: beyond what a float can say."""
+    """Return a change as a share, infinite beyond the range of a float: blocks can differ by orders of magnitude."""
     return math.expm1(log) if log < 709 else math.inf
 
 
 def _neighbours_p(values: Sequence[float]) -> float:
-    """Bartels' test, two-sided; of values that are not all the same."""
+    """Return the two-sided p-value of Bartels' test, for values that are not all the same."""
     from scipy.stats import rankdata  # noqa: PLC0415
 
     n = len(values)
-    doubled = [round(2 * rank) for rank in rankdata(values)]  # whole numbers, also where ranks are shared
+    doubled = [round(2 * rank) for rank in rankdata(values)]  # whole numbers even where ranks are shared
     steps = sum((a - b) ** 2 for a, b in itertools.pairwise(doubled))
     if n <= EXACT_BLOCKS:
         every = _steps_of_all_orders(tuple(sorted(doubled)))
@@ -146,7 +146,7 @@ def _neighbours_p(values: Sequence[float]) -> float:
 
 @functools.lru_cache(maxsize=64)
 def _steps_of_all_orders(values: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """Sum of the squared differences between neighbours, of every order of `values`."""
+    """Return the sum of the squared differences between neighbours for every order of `values`."""
     import numpy as np  # noqa: PLC0415
 
     orders = np.array(list(itertools.permutations(values)), dtype=np.int64)

@@ -18,7 +18,7 @@ from jdkmatrix.stats.intervals import CONFIDENCE, exp, mean_interval
 class Summary:
     """One figure over `n` forks, in the figure's unit.
 
-    The interval belongs to `geomean`, the geometric mean. It is None for a single fork, and where a fork has 0.
+    The interval belongs to `geomean`, the geometric mean. It is None for a single fork, and if a fork has 0.
     """
 
     n: int
@@ -28,13 +28,13 @@ class Summary:
 
 
 def summarise(values: Sequence[float], confidence: float = CONFIDENCE, least: float = 0.0) -> Summary:
-    """Geometric mean with its interval of this nominal confidence, of one value per fork, never per window.
-    `least`: the standard error of its log is no less, whatever the scatter.
+    """Return the geometric mean with its interval at this nominal confidence, from one value per fork, never per
+    window. `least`: the standard error of its log is no less, whatever the scatter.
 
-    Geometric, because figures of forks are positive and scatter by factors: the interval of an arithmetic mean of a
-    few forks reaches below 0. And the geometric means of two arms divide to exactly the ratio that `paired_ratio`
-    gives for the same blocks, which arithmetic means do not. A fork with 0 makes the geometric mean 0, and has no
-    logarithm, so that there is no interval.
+    Geometric, because figures of forks are positive and vary by factors: the interval of an arithmetic mean of a few
+    forks reaches below 0. And the geometric means of two arms divide to exactly the ratio that `paired_ratio` gives for
+    the same blocks, which arithmetic means do not. A fork with 0 makes the geometric mean 0 and has no logarithm, so
+    that there is no interval.
 
     Raises:
         MatrixError: there is no value, or one is negative or not finite.
@@ -44,7 +44,7 @@ def summarise(values: Sequence[float], confidence: float = CONFIDENCE, least: fl
 
 @lru_cache(maxsize=100_000)
 def _summary(values: tuple[float, ...], confidence: float, least: float) -> Summary:
-    """Tables, charts and exports show the same figures, and an exact deviation takes its time."""
+    """Summarise; cached, since tables, charts and exports show the same figures, and an exact deviation takes time."""
     if not values or not all(math.isfinite(value) and value >= 0 for value in values):
         raise MatrixError(f"a summary needs at least one value, all finite and not below 0; found {list(values)}")
     if min(values) == 0:
@@ -60,7 +60,7 @@ def _summary(values: tuple[float, ...], confidence: float, least: float) -> Summ
 
 
 def fork_throughput(fork: Fork) -> float:
-    """Answers of status 2xx per second of one fork: its valid windows, each weighted by its duration.
+    """Return one fork's answers of status 2xx per second, over its valid windows, each weighted by its duration.
 
     Raises:
         MatrixError: the fork has no valid window (`Fork.usable` says so beforehand).
@@ -71,8 +71,8 @@ def fork_throughput(fork: Fork) -> float:
 
 
 def fork_cpu_us_per_request(fork: Fork) -> float:
-    """CPU time of the SUT per answer of status 2xx of one fork, in µs: all CPU time of its valid windows over all such
-    answers, so that what a window without any has cost is in it.
+    """Return one fork's CPU time of the SUT per answer of status 2xx, in µs: all CPU time of its valid windows over all
+    such answers, so that the cost of a window without any is included.
 
     Raises:
         MatrixError: the fork has no valid window, or no such answer (`Fork.usable` says so beforehand).
@@ -85,8 +85,8 @@ def fork_cpu_us_per_request(fork: Fork) -> float:
 
 
 def fork_readings_us(fork: Fork) -> float | None:
-    """CPU time of the SUT per answer of status 2xx, in µs, that answering our own questions about its memory took and
-    `fork_cpu_us_per_request` leaves out; None where that was not recorded, or there is no such answer."""
+    """Return the CPU time of the SUT per answer of status 2xx, in µs, that answering our own questions about its memory
+    took and `fork_cpu_us_per_request` leaves out; None if it was not recorded, or there is no such answer."""
     windows = [window for window in _valid(fork) if window.sut.probe_cpu_s is not None]
     answers = sum(window.load.answers_2xx for window in windows)
     return sum(window.sut.probe_cpu_s or 0.0 for window in windows) * 1e6 / answers if answers else None

@@ -1,4 +1,4 @@
-"""HdrHistograms as the driver encodes them (V2, compressed, base64; values in nanoseconds): read, merge, sum up. Pure.
+"""HdrHistograms as the driver encodes them (V2, compressed, base64; values in ns): read, merge and summarise. Pure.
 
 Percentiles are nearest-rank: the smallest recorded value that at least that share of all values does not exceed, shown
 as the upper edge of its bucket (three significant digits), as HdrHistogram for Java does.
@@ -29,11 +29,11 @@ _NS_PER_MS = 1_000_000.0
 
 @dataclass(frozen=True)
 class Buckets:
-    """The buckets that hold something, in rising order; arrays of equal length, not empty."""
+    """The buckets that hold something, in rising order: arrays of equal length, not empty."""
 
     lowest_ns: npt.NDArray[np.int64]
     highest_ns: npt.NDArray[np.int64]
-    cumulative: npt.NDArray[np.int64]  # values up to and with this bucket
+    cumulative: npt.NDArray[np.int64]  # values up to and including this bucket
 
     @property
     def total(self) -> int:
@@ -41,12 +41,12 @@ class Buckets:
 
     @property
     def mean_ns(self) -> float:
-        """The mean by the buckets' middles, as HdrHistogram computes it."""
+        """The mean by the midpoints of the buckets, as HdrHistogram computes it."""
         return float(np.dot(self._counts, self._middles) / self.total)
 
     @property
     def standard_deviation_ns(self) -> float:
-        """The standard deviation of all values by the buckets' middles, as HdrHistogram computes it."""
+        """The standard deviation of all values by the midpoints of the buckets, as HdrHistogram computes it."""
         return float(np.sqrt(np.dot(self._counts, (self._middles - self.mean_ns) ** 2) / self.total))
 
     @property
@@ -58,14 +58,14 @@ class Buckets:
         return (self.lowest_ns + (self.highest_ns - self.lowest_ns + 1) // 2).astype(np.float64)
 
     def index_at(self, share: Fraction) -> int:
-        """The first bucket with at least `share` (0..1) of all values at or below it; exact, in whole numbers."""
+        """Return the first bucket with at least `share` (0..1) of all values at or below it; exact, in integers."""
         numerator, denominator = share.as_integer_ratio()
         rank = max(1, -(-numerator * self.total // denominator))
         return int(np.searchsorted(self.cumulative, rank))
 
 
 def latency_from_histogram(encoded: str) -> Latency:
-    """Sum up one histogram.
+    """Summarise one histogram.
 
     Raises:
         MatrixError: it cannot be read, or nothing was recorded in it.
@@ -91,8 +91,8 @@ def _latency(histogram: HdrHistogram, encoded: str) -> Latency:
 
 @lru_cache(maxsize=1024)
 def merged_latency(encoded: tuple[str, ...]) -> Latency:
-    """The latency over the values of all histograms: exact, because counts of equal buckets are added. Cached: pages,
-    exports and verdicts ask for the same ones, and it takes milliseconds.
+    """Return the latency over the values of all histograms: exact, because counts of equal buckets are added. Cached:
+    pages, exports and verdicts ask for the same ones, and it takes milliseconds.
 
     Raises:
         MatrixError: as latency_from_histogram; or they have different ranges or precisions, or there is none.
@@ -115,7 +115,7 @@ def merged_latency(encoded: tuple[str, ...]) -> Latency:
 
 
 def percentile_distribution(encoded: str) -> str:
-    """The text that HdrHistogram for Java writes for its plotter (.hgrm), in ms; hdrh's own writer has other
+    """Return the text that HdrHistogram for Java writes for its plotter (.hgrm), in ms; hdrh's own writer has other
     percentiles, takes a hundred times as long and leaves the standard deviation in ns.
 
     Raises:
@@ -152,7 +152,7 @@ def _buckets(histogram: HdrHistogram) -> Buckets:
     used = np.flatnonzero(counts)
     if used.size == 0:
         raise MatrixError("a latency histogram is empty: nothing was recorded in it")
-    # As HdrHistogram's valueFromIndex has it: each bucket doubles the range of the one before, in half_count steps.
+    # As in HdrHistogram's valueFromIndex: each bucket doubles the range of the one before, in half_count steps.
     half_count = int(histogram.sub_bucket_half_count)
     bucket = (used >> int(histogram.sub_bucket_half_count_magnitude)) - 1
     step = np.where(bucket < 0, used & (half_count - 1), (used & (half_count - 1)) + half_count)
@@ -162,7 +162,7 @@ def _buckets(histogram: HdrHistogram) -> Buckets:
 
 
 def _spectrum(buckets: Buckets) -> Iterator[SpectrumPoint]:
-    """A point per tick, more closely the nearer to 1; ticks that fall into one bucket make one point, the last."""
+    """Yield a point per tick, ever closer towards 1; ticks that fall into one bucket make one point, the last."""
     for index, quantile in {index: quantile for quantile, index in _levels(buckets)}.items():
         yield SpectrumPoint(
             quantile=quantile,
@@ -172,9 +172,9 @@ def _spectrum(buckets: Buckets) -> Iterator[SpectrumPoint]:
 
 
 def _levels(buckets: Buckets) -> list[tuple[float, int]]:
-    """Quantiles and the buckets they fall into: ticks up to the first in the last bucket, then 1.
+    """Return quantiles and the buckets they fall into: ticks up to the first in the last bucket, then 1.
 
-    Of `total` values `total * (1 - tick)`, rounded down, lie beyond a tick: its rank is that of all others."""
+    Of `total` values, `total * (1 - tick)`, rounded down, lie beyond a tick: its rank is the number of all others."""
     last, total = len(buckets.cumulative) - 1, buckets.total
     steps = np.arange(2 * TICKS_PER_HALF_DISTANCE, TICKS_PER_HALF_DISTANCE, -1)
     beyond = total * steps // (2 * TICKS_PER_HALF_DISTANCE) >> np.arange(total.bit_length() + 1)[:, np.newaxis]
@@ -185,7 +185,7 @@ def _levels(buckets: Buckets) -> list[tuple[float, int]]:
 
 @cache
 def _tick(number: int) -> float:
-    """Quantiles from 0 on: TICKS_PER_HALF_DISTANCE steps per halving of the distance to 1, worked out exactly. Source:
-    HdrHistogram's PercentileIterator."""
+    """Return a quantile by its number, from 0 on: TICKS_PER_HALF_DISTANCE steps per halving of the distance to 1,
+    computed exactly. Source: HdrHistogram's PercentileIterator."""
     halving, step = divmod(number, TICKS_PER_HALF_DISTANCE)
     return float(1 - Fraction(2 * TICKS_PER_HALF_DISTANCE - step, 2 * TICKS_PER_HALF_DISTANCE * 2**halving))

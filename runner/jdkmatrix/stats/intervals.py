@@ -6,9 +6,9 @@ Rigorous Java Performance Evaluation", OOPSLA 2007, pp. 57-76, treat the mean of
 and put Student's t interval on those; T. Kalibera, R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013,
 pp. 63-74, show why repetition has to happen at the highest level that varies.
 
-Student's t at any number of values ("The Probable Error of a Mean", Biometrika 6(1), 1908, pp. 1-25), so that interval
-and p-value are of one method and agree. It assumes independent, roughly normal values. How often it covers the truth
-where they are not, in per cent of 10,000 simulated data sets (the tests measure it again):
+Student's t for any number of values ("The Probable Error of a Mean", Biometrika 6(1), 1908, pp. 1-25), so that interval
+and p-value come from one method and agree. It assumes independent, roughly normal values. How often it covers the truth
+where they are not, in per cent of 10,000 simulated data sets (measured again by the tests):
 
     of n values                       3      5      8     12
     normal                           95     95     95     95
@@ -19,14 +19,14 @@ where they are not, in per cent of 10,000 simulated data sets (the tests measure
     two modes of a start, one arm    79     78     89     93
     two modes of a start, both       97     98     96     95
 
-Bursts: every value scatters by 1 %, and one in ten is 5 % lower besides, on average (exponentially distributed). Where
-they hit one arm only, the values are skewed, and few of them do not show how far. The BCa bootstrap (B. Efron, "Better
-Bootstrap Confidence Intervals", JASA 82(397), 1987, pp. 171-185), which follows skew, covered no more there: 85 % of 8
-and of 12 values; with bursts in both arms 88 % and 87 %. Two modes: one start in four ends up 8 % slower for good,
-besides a scatter of 1 %. Few forks of one arm may all be fast, and then show nothing of it: below ten, the interval
-covers far less than it says. It does so too where blocks are added until ratios are known to ± 2 % (stopping.py): 79 %.
-With a scatter of 2 % it covers 91, 90, 92 and 94 %. Nothing but more forks helps; from eight on, `modes` looks for
-them. Correlated values are another matter: no interval for independent values helps, and `dependence` looks for them.
+Bursts: every value scatters by 1 %, and one in ten is another 5 % lower, on average (exponentially distributed). If
+they hit one arm only, the values are skewed, and a few of them do not show how much. The BCa bootstrap (B. Efron,
+"Better Bootstrap Confidence Intervals", JASA 82(397), 1987, pp. 171-185), which follows skew, covered no more there:
+85 % of 8 and of 12 values; with bursts in both arms 88 % and 87 %. Two modes: one start in four ends up 8 % slower for
+good, on top of a scatter of 1 %. A few forks of one arm may all be fast, and then show nothing of it: below ten, the
+interval covers far less than it claims. So it does if blocks are added until ratios are known to ± 2 % (stopping.py):
+79 %. With a scatter of 2 % it covers 91, 90, 92 and 94 %. Only more forks help; from eight on, `modes` looks for modes.
+Correlated values are another matter: no interval for independent values helps, and `dependence` tests for them.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ CONFIDENCE = 0.95
 SEQUENTIAL_CONFIDENCE = 0.97
 _EXP_MAX = 709.0  # of a 64-bit float
 MANY = 10**9  # values; more of them make an interval no narrower by Student's t
-_ROUNDING = 1e-12  # what is smaller beside the values is rounding
+_ROUNDING = 1e-12  # anything smaller, relative to the values, is rounding error
 
 
 def nominal_confidence(*, sequential: bool) -> float:
-    """`sequential`: the number of blocks was decided by looking at the figures (stopping.py)."""
+    """Return the nominal confidence. `sequential`: blocks were added by looking at the figures (stopping.py)."""
     return SEQUENTIAL_CONFIDENCE if sequential else CONFIDENCE
 
 
 def mean_interval(
     values: Sequence[float], confidence: float = CONFIDENCE, least_error: float = 0.0
 ) -> tuple[float, float] | None:
-    """Low and high end; None for a single value. `least_error`: the standard error is no less, whatever the scatter."""
+    """Return low and high end; None for a single value. `least_error`: a lower bound on the standard error."""
     if len(values) < 2:
         return None
     mean = statistics.fmean(values)
@@ -61,13 +61,13 @@ def mean_interval(
 
 
 def exp(log: float) -> float:
-    """Infinite beyond what a float can say: figures can differ by orders of magnitude."""
+    """Return e to this power, infinite beyond the range of a float: figures can differ by orders of magnitude."""
     return math.exp(log) if log < _EXP_MAX else math.inf
 
 
 def p_of_zero(values: Sequence[float], least_error: float = 0.0) -> float:
-    """The two-sided p-value of "the true mean is 0", of at least two values: below 1 - c exactly where the interval of
-    confidence c leaves 0 out."""
+    """Return the two-sided p-value of "the true mean is 0", from at least two values: below 1 - c exactly if the
+    interval of confidence c excludes 0."""
     mean, error = statistics.fmean(values), max(standard_error(values), least_error)
     if error == 0:
         return p_without_scatter(mean)
@@ -77,18 +77,18 @@ def p_of_zero(values: Sequence[float], least_error: float = 0.0) -> float:
 
 
 def p_without_scatter(mean: float) -> float:
-    """1 for a mean of 0, also where rounding has left something of it, and 0 for any other."""
+    """Return 1 for a mean of 0, even if rounding has left something of it, and 0 for any other."""
     return 1.0 if abs(mean) <= _ROUNDING else 0.0
 
 
 def standard_error(values: Sequence[float]) -> float:
-    """The standard error of the mean of at least two values; 0 where they differ by rounding only."""
+    """Return the standard error of the mean of at least two values; 0 if they differ by rounding only."""
     spread = statistics.stdev(values)
     return 0.0 if spread <= _ROUNDING * (1 + abs(statistics.fmean(values))) else spread / math.sqrt(len(values))
 
 
 def student_t(confidence: float, n: float) -> float:
-    """The two-sided quantile of Student's t for the mean of n values, which has n - 1 degrees of freedom."""
+    """Return the two-sided quantile of Student's t for the mean of n values, which has n - 1 degrees of freedom."""
     from scipy.special import stdtrit  # noqa: PLC0415 - a third of the time that scipy.stats takes
 
     return float(stdtrit(n - 1, (1 + confidence) / 2))

@@ -1,15 +1,15 @@
-"""Do the starts of a server fall into two modes, a faster and a slower one? Pure.
+"""Test whether the starts of a server fall into two modes, a faster and a slower one. Pure.
 
-Some starts end up slower than others for good: another layout of the heap, another order of compilation. Few of them do
-not show it, and Student's interval then promises too much (intervals.py has the table). From FEWEST forks on it can be
-looked for: of all ways to part the sorted figures in two, the one that leaves least scatter inside is taken, and what
-share of all scatter lies between the two parts is compared with that of as many normal values (L. Engelman, J. A.
-Hartigan, "Percentage Points of a Test for Clusters", JASA 64(328), 1969, pp. 1647-1648). A part has two forks at least,
-so that a single outlier is no mode. The distribution is simulated, with a fixed seed.
+Some starts end up slower than others for good: another layout of the heap, another order of compilation. A few of them
+do not show it, and Student's interval then promises too much (see the table in intervals.py). From FEWEST forks on it
+can be tested: of all ways to split the sorted figures in two, the one that leaves least scatter inside the parts is
+taken, and the share of all scatter that lies between the two is compared with that of as many normal values (L.
+Engelman, J. A. Hartigan, "Percentage Points of a Test for Clusters", JASA 64(328), 1969, pp. 1647-1648). Each part has
+at least two forks, so that a single outlier is not a mode. The distribution is simulated, with a fixed seed.
 
-With a p-value below 0.01, of 4,000 data sets each, so many per cent are said to have two modes (the tests measure it
-again). The first four have none: scatter of 2 %; bursts as in intervals.py, which are no modes but as skewed; and
-exponential values. The last three have a quarter of the forks 8 % slower, and the scatter that is named besides:
+With a p-value below 0.01, this many per cent of 4,000 data sets each are said to have two modes (measured again by the
+tests). The first four have none: scatter of 2 %; bursts as in intervals.py, which are not modes but just as skewed; and
+exponential values. The last three have a quarter of the forks 8 % slower, on top of the scatter that is named:
 
     of n forks               8     12     20
     normal                   1      1      1
@@ -20,9 +20,8 @@ exponential values. The last three have a quarter of the forks 8 % slower, and t
     two modes, 2 %           6     11     24
     two modes, 3 %           2      2      4
 
-So two modes that lie far apart are seen, and modes that the scatter fills in are not; these harm an interval less.
-Bursts and long tails can pass for modes: what is found says that the forks are not of one normal kind, whatever the
-cause.
+So two modes that lie far apart are found, and modes that the scatter blurs are not; these harm an interval less. Bursts
+and long tails can pass for modes: a finding says that the forks are not of one normal kind, whatever the cause.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ if TYPE_CHECKING:
 FEWEST = 8
 P_MAX = 0.01
 _LEAST = 2  # forks of a mode
-_SIMULATED = 20_000  # of so many tests that Holm's procedure would leave nothing below P_MAX, several times as many
-_AT_A_TIME = 1000  # of them, so that those of hundreds of forks fit into the cache of a CPU
+_SIMULATED = 20_000  # several times as many for so many tests that Holm's procedure would leave nothing below P_MAX
+_AT_A_TIME = 1000  # of them, so that those of hundreds of forks fit into a CPU's cache
 
 
 @dataclass(frozen=True)
 class Modes:
-    """The two parts of `lower` and `upper` forks, by the logarithms of their figures; `apart`: how far their means are.
-    `p_value`: of "the forks are of one normal kind"."""
+    """The two parts of `lower` and `upper` forks, by the logarithms of their figures; `apart`: the distance of their
+    means. `p_value`: of "the forks are of one normal kind"."""
 
     lower: int
     upper: int
@@ -60,8 +59,8 @@ class Modes:
 
 
 def two_modes(logs: Sequence[float], *, tests: int = 1) -> Modes | None:
-    """The best parting in two, and how likely one as good is by chance; None for fewer than FEWEST forks, or where none
-    differs from another. `tests`: for how many its p-value will be adjusted."""
+    """Return the best split in two, and how likely one as good is by chance; None for fewer than FEWEST forks, or if
+    none differs from another. `tests`: the number of tests that its p-value will be adjusted for."""
     import numpy as np  # noqa: PLC0415 - see the package
 
     if len(logs) < FEWEST or max(logs) - min(logs) <= 1e-12:
@@ -76,8 +75,8 @@ def two_modes(logs: Sequence[float], *, tests: int = 1) -> Modes | None:
 
 
 def modes_of_family(figures: Mapping[Key, Iterable[float]]) -> dict[Key, tuple[Modes, float]]:
-    """The parting of the logarithms of each that has enough positive figures, with its p-value adjusted (Holm) for all
-    of these tests."""
+    """Return the split of each that has enough positive figures, by their logarithms, with its p-value adjusted (Holm)
+    for all of these tests."""
     logs = {key: [math.log(value) for value in values if value > 0] for key, values in figures.items()}
     tests = sum(len(values) >= FEWEST for values in logs.values())
     tested = {key: modes for key, values in logs.items() if (modes := two_modes(values, tests=tests)) is not None}
@@ -86,8 +85,8 @@ def modes_of_family(figures: Mapping[Key, Iterable[float]]) -> dict[Key, tuple[M
 
 
 def _best(ordered: Values) -> tuple[Values, npt.NDArray[np.int64]]:
-    """The best split of each sorted row: the share of its squares that lies between the two parts, and the length of
-    the lower."""
+    """Return the best split of each sorted row: the share of its squares that lies between the two parts, and the
+    length of the lower."""
     import numpy as np  # noqa: PLC0415
 
     centred = ordered - ordered.mean(axis=1, keepdims=True)

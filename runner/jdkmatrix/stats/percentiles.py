@@ -1,7 +1,7 @@
-"""Latency distributions of many windows and forks as one, and their percentiles over forks. Pure.
+"""Merge latency distributions of many windows and forks, and take their percentiles over forks. Pure.
 
-Percentiles are never averaged. Distributions with an HdrHistogram are merged exactly; of those with only a printed
-spectrum (wrk2) the cumulative counts are added at every printed value, with straight lines between those.
+Percentiles are never averaged. Distributions with an HdrHistogram are merged exactly; for those with only a printed
+spectrum (wrk2), the cumulative counts are added at every printed value, with straight lines in between.
 
 How much the percentile of all requests would move in another run is a question about forks: the requests of one JVM
 are not independent, so an interval from order statistics of the merged requests would be far too narrow. The interval
@@ -29,9 +29,9 @@ _BOUNDS_SHARE_MAX = 0.01  # of latencies that are lower bounds, beyond which no 
 class Percentile:
     """One percentile in µs.
 
-    `merged_us` is that of all requests of all forks together; `forks` has the geometric mean of the forks' own and
-    its 95 % interval. The two need not agree: a fork with a long tail rules the merged histogram. `forks` is None
-    where a fork has too few slower requests to have that percentile, or no histogram to read it from.
+    `merged_us` is that of all requests of all forks together; `forks` has the geometric mean of the forks' own and its
+    95 % interval. The two need not agree: a fork with a long tail dominates the merged histogram. `forks` is None if a
+    fork has too few slower requests to have that percentile, or no histogram to read it from.
     """
 
     merged_us: float
@@ -41,10 +41,10 @@ class Percentile:
 def percentiles_over_forks(
     forks: Sequence[Latency], merged: Latency, confidence: float = CONFIDENCE
 ) -> dict[str, Percentile]:
-    """The percentiles ("50" to "99.99"); `forks`: each fork's own distribution, `merged`: all of them as one;
+    """Return the percentiles ("50" to "99.99"); `forks`: each fork's own distribution, `merged`: all of them as one;
     `confidence`: the nominal one of their intervals.
 
-    Percentiles that even the merged distribution has too few slower requests for are left out.
+    Percentiles for which even the merged distribution has too few slower requests are left out.
 
     Raises:
         MatrixError: there is no fork.
@@ -65,24 +65,24 @@ def _over(forks: Sequence[Latency], percent: str, confidence: float) -> Summary 
 
 
 def tail_checked(latency: Latency, percent: str) -> float | None:
-    """That percentile in µs; None where it was not recorded or too few requests lie beyond it."""
+    """Return that percentile in µs; None if it was not recorded or too few requests lie beyond it."""
     return latency.percentiles_us.get(percent) if enough_beyond(latency.count, percent) else None
 
 
 def enough_beyond(count: int, percent: str) -> bool:
-    """Do enough of so many requests lie beyond that percentile?"""
+    """Return whether enough of `count` requests lie beyond that percentile."""
     # In decimal, since 1 - 0.999 is a little below 0.001 in binary.
     return count * (100 - Decimal(percent)) >= 100 * MIN_BEYOND
 
 
 def are_bounds(lower: int, count: int, percent: str) -> bool:
-    """Is that percentile of `count` latencies at least what it says? It is where more of them are lower bounds than lie
-    beyond it, or than one in a hundred: they stand at the time that they had waited, and would stand higher."""
+    """Return whether that percentile of `count` latencies is a lower bound. It is if more of them are lower bounds than
+    lie beyond it, or than one in a hundred: these count with the time that they had waited, and would be longer."""
     return lower > min(_BOUNDS_SHARE_MAX, 1 - float(percent) / 100) * count
 
 
 def merge_latencies(parts: Sequence[Latency]) -> Latency:
-    """One distribution out of several; it has a histogram where all of them have one, and then is exact.
+    """Merge several distributions into one; it has a histogram, and is exact, if all of them have one.
 
     Raises:
         MatrixError: there is none, or a histogram cannot be read or merged.
@@ -100,7 +100,7 @@ def merge_latencies(parts: Sequence[Latency]) -> Latency:
 
 
 def _pool_spectra(parts: Sequence[Latency]) -> Latency:
-    """Exact at the printed values of one spectrum, interpolated elsewhere."""
+    """Merge spectra: each is exact at its own printed values, and interpolated elsewhere."""
     import numpy as np  # noqa: PLC0415 - see the package
 
     values = sorted({point.value_us for part in parts for point in part.spectrum})
@@ -123,7 +123,7 @@ def _pool_spectra(parts: Sequence[Latency]) -> Latency:
 
 
 def _count_at(latency: Latency, value_us: float) -> float:
-    """How many of its requests took at most `value_us`."""
+    """Return how many of its requests took at most `value_us`."""
     points = latency.spectrum
     position = bisect.bisect_right(points, value_us, key=lambda point: point.value_us)
     if position == 0:

@@ -1,16 +1,16 @@
-"""One estimate out of several of the same thing, each measured on another day. Pure.
+"""Pool several estimates of the same thing, each measured on a different day. Pure.
 
-Runs of one host differ by more than their blocks show: all blocks of a run share the host's state on that day. So their
+Runs on one host differ by more than their blocks show: all blocks of a run share the host's state on that day. So their
 estimates are weighted as in a random-effects meta-analysis, by 1 / (variance of the run + variance between runs), the
 latter by the method of moments (R. DerSimonian, N. Laird, "Meta-analysis in Clinical Trials", Controlled Clinical
 Trials 7(3), 1986, pp. 177-188). Two or three runs show it poorly; therefore Student's t has the degrees of freedom of
 F. E. Satterthwaite ("An Approximate Distribution of Estimates of Variance Components", Biometrics Bulletin 2(6), 1946,
-pp. 110-114): down to the number of runs minus 1 where they disagree. Where the blocks of a run do not scatter at all,
-as counts of whole rounds may, nothing can be weighted by that: then the runs are one value each. Such values may agree
-by chance, so that their interval is no narrower than the scatter of the other runs' blocks makes it.
+pp. 110-114): down to the number of runs minus 1 if they disagree. If the blocks of a run do not scatter at all, as may
+happen with counts of whole rounds, that cannot be a weight: then each run is one value. Such values may agree by
+chance, so their interval is no narrower than the scatter of the other runs' blocks makes it.
 
-How often the interval of 95 % covers the truth, in per cent of simulated runs of five blocks, by how far runs scatter
-beside the scatter of their blocks (the tests measure it again). An interval of one run knows nothing of such scatter:
+How often the 95 % interval covers the truth, in per cent of simulated runs of five blocks, by how far runs scatter
+relative to their blocks (measured again by the tests). The interval of one run knows nothing of such scatter:
 
     runs      0     0.5      1      2
        1     95      86     69     42
@@ -32,11 +32,11 @@ from jdkmatrix.stats.intervals import standard_error, student_t
 
 
 def pooled(estimates: Sequence[Estimate]) -> Estimate:
-    """Pool at least one estimate; `blocks` of the result are those of all. Weaker estimates are left out: those of a
-    single block beside those with an interval, and bounds beside figures that they do not exclude; figures that are
-    excluded by one are bounds, too. Bounds of one direction give a bound, and two that exclude each other neither end.
-    The interval is of the largest confidence of any of them: where one run was stopped by looking at its interval, so
-    was the whole.
+    """Pool at least one estimate; the result has the blocks of all that are pooled. Weaker estimates are left out:
+    those of a single block beside those with an interval, and bounds beside figures that they do not exclude; figures
+    that a bound excludes become bounds, too. Bounds of one direction give a bound, and two that exclude each other
+    neither end. The interval has the largest confidence of any of them: if one run was stopped by looking at its
+    interval, so was the whole. Of estimates that cannot be weighted, the one with the most blocks is returned.
 
     Raises:
         ValueError: no estimate.
@@ -51,7 +51,7 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def _beside(found: Estimate, bounds: Sequence[Estimate]) -> Estimate:
-    """Without an end that lies on the wrong side of what another run says at least, or at most."""
+    """Drop an end that lies on the wrong side of another run's bound."""
     low, high = found.low, found.high
     if high is not None and any(one.low is not None and one.low > high for one in bounds):
         high = None
@@ -72,7 +72,7 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
         return max(estimates, key=lambda one: one.blocks)
     else:
         mean, error, freedom = _random_effects(values, variances, [one.blocks for one in estimates])
-    least = min(one.least_error for one in estimates)  # what all runs read in the same steps, all may read amiss alike
+    least = min(one.least_error for one in estimates)  # runs that read in the same steps may all be off alike
     half = student_t(confidence, freedom + 1) * max(error, least)
     one = estimates[0]
     return Estimate(
@@ -91,8 +91,8 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
 def _one_value_each(
     values: Sequence[float], variances: Sequence[float], blocks: Sequence[int], confidence: float
 ) -> tuple[float, float, float]:
-    """As `_random_effects` returns it, with equal weights; the wider of two standard errors: by how far runs are apart,
-    and by the blocks of those that show one."""
+    """Return what `_random_effects` does, with equal weights and the wider of two standard errors: by the distance
+    between runs, and by the blocks of those that show one."""
     found = [(standard_error(values), float(len(values) - 1))]
     total = sum(variances)
     if 0 < total < math.inf:
@@ -105,7 +105,7 @@ def _one_value_each(
 def _random_effects(
     values: Sequence[float], variances: Sequence[float], blocks: Sequence[int]
 ) -> tuple[float, float, float]:
-    """The mean of runs, its standard error, and the degrees of freedom of that."""
+    """Return the mean of runs, its standard error, and the degrees of freedom of that error."""
     between = _between(values, variances)
     weights = [1 / (variance + between) for variance in variances]
     shares = [weight / sum(weights) for weight in weights]
@@ -116,16 +116,16 @@ def _random_effects(
 
 
 def _freedom(parts: Sequence[tuple[float, int]]) -> float:
-    """Satterthwaite's, of a sum of variances that have these."""
+    """Return Satterthwaite's degrees of freedom of a sum of variances, each given with its own."""
     return sum(part for part, _ in parts) ** 2 / sum(part**2 / freedom for part, freedom in parts)
 
 
 def _between(values: Sequence[float], variances: Sequence[float]) -> float:
-    """DerSimonian and Laird's estimate of the variance between runs."""
+    """Return DerSimonian and Laird's estimate of the variance between runs."""
     weights = [1 / variance for variance in variances]
     total = sum(weights)
     mean = sum(weight * value for weight, value in zip(weights, values, strict=True)) / total
     apart = sum(weight * (value - mean) ** 2 for weight, value in zip(weights, values, strict=True))
-    # total - sum(weight**2) / total, which a weight that outweighs all others by 10**16 would leave nothing of
+    # total - sum(weight**2) / total, of which a weight 10**16 times as large as the others would leave nothing
     spread = sum(one * other for one, other in permutations(weights, 2)) / total
     return max(0.0, (apart - (len(values) - 1)) / spread)

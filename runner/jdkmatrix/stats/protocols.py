@@ -1,12 +1,12 @@
 """Compare the cost of the stopping rule with that of forks of a fixed length. Pure.
 
 A fixed protocol gives every point a ramp of 10 s and 180 s of measurement. Long forks average out what varies inside a
-JVM, and nothing of what differs from one start to the next. How much of each there is, recorded forks tell (one-way
+JVM, but not what differs from one start to the next. How much there is of each is read from recorded forks (one-way
 analysis of variance on the log scale): the scatter of the windows inside forks gives the inner variance per second, and
-what the scatter of the blocks' ratios has beyond that lies between forks. From both follows how many blocks a protocol
-needs, as T. Kalibera, R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013, pp. 63-74, choose repetition
-counts. Windows of one fork are taken as independent here; where they are correlated, long forks gain less than stated.
-Whether 10 s of ramp make the server warm is another question, and not answered by its precision.
+what the blocks' ratios scatter beyond that lies between forks. Both together say how many blocks a protocol needs, in
+the way that T. Kalibera, R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013, pp. 63-74, choose repetition
+counts. Windows of one fork are taken as independent here; if they are correlated, long forks gain less than stated.
+Whether 10 s of ramp make the server warm is another question, which its precision does not answer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FIXED_BLOCKS_MIN = 2  # fewer have no interval
 
 @dataclass(frozen=True)
 class MeasuredWindow:
-    """`figure`: such as requests per second.
+    """One window. `figure`: for example requests per second.
 
     Raises:
         MatrixError: duration or figure is not finite and above 0.
@@ -47,9 +47,8 @@ class MeasuredWindow:
 
 @dataclass(frozen=True)
 class MeasuredFork:
-    """`started_s`: from the start of the process to its first answer; `warm_s`: to where its first window may begin,
-    None where its record does not tell; `spent_s`: on its windows, with what lies between them and is no other fork's
-    turn."""
+    """One fork. `started_s`: from the start of the process to its first answer; `warm_s`: until its first window may
+    begin, None if its record does not tell; `spent_s`: on its windows and between them, other forks' turns left out."""
 
     started_s: float
     warm_s: float | None
@@ -79,8 +78,8 @@ class Cost:
 
 @dataclass(frozen=True)
 class Protocols:
-    """The stopping rule with forks as they were recorded, and with forks of a fixed length; None where nothing tells of
-    these.
+    """The cost of the stopping rule with forks as they were recorded, and with forks of a fixed length; None if it is
+    not known for these.
 
     Standard deviations of the log ratio of one block: between forks, and of the windows inside.
     """
@@ -92,7 +91,7 @@ class Protocols:
 
 
 def measured_fork(fork: Fork) -> MeasuredFork:
-    """Throughput of a usable fork's valid windows.
+    """Return a usable fork's durations and the throughput of its valid windows.
 
     Raises:
         MatrixError: it has no valid window, never gave a first answer, or none in one of its windows.
@@ -110,7 +109,7 @@ def measured_fork(fork: Fork) -> MeasuredFork:
 
 
 def _warm_s(fork: Fork) -> float | None:
-    """The time in s at which a fork was warm itself: in turns, its first window waits until the others are, too."""
+    """Return the time in s at which the fork itself was warm: in turns, its first window waits for the others."""
     if fork.warmup is None or not fork.warmup.windows:
         return None
     return fork.warmup.windows[-1].t_s + sum(window.duration_s or 0.0 for window in fork.warmup.settling)
@@ -122,8 +121,8 @@ def compare_protocols(
     half_width_log: float,
     min_blocks: int,
 ) -> Protocols:
-    """The expected cost of either protocol, from recorded blocks of two arms, keyed by block, until the interval of the
-    log ratio has at most this half width.
+    """Return the expected cost of either protocol until the interval of the log ratio has at most this half width, from
+    recorded blocks of two arms, keyed by block.
 
     Raises:
         MatrixError: fewer than two blocks have both arms, a fork has no two windows, or a figure is not above 0.
@@ -163,9 +162,9 @@ def cost_in_turns(
     half_width_log: float,
     min_blocks: int,
 ) -> Protocols:
-    """As `compare_protocols`, of forks that took turns; `found`: from the log ratios of their rounds. They say nothing
-    of a fixed length: forks of one block that stand minutes apart meet different states of the host, and how far these
-    are apart cancels in every round.
+    """Return what `compare_protocols` does, for forks that took turns; `found`: from the log ratios of their rounds.
+    They say nothing of a fixed length: forks of one block that are minutes apart meet different states of the host, a
+    difference that cancels in every round.
 
     Raises:
         MatrixError: an arm has no fork, or none that tells when it was warm.
@@ -182,7 +181,7 @@ def cost_in_turns(
 
 
 def _adaptive(arms: Sequence[Sequence[MeasuredFork]], variance: float, half_width_log: float, min_blocks: int) -> Cost:
-    """`variance`: of the log ratio of one block."""
+    """Return the cost of the stopping rule. `variance`: of the log ratio of one block."""
     blocks = blocks_needed(variance, half_width_log, SEQUENTIAL_CONFIDENCE, min_blocks)
     return Cost(blocks, sum(_fork_s(arm) for arm in arms))
 
@@ -195,7 +194,7 @@ def _fork_s(arm: Sequence[MeasuredFork]) -> float:
 
 
 def _inner_variance_per_s(forks: Sequence[MeasuredFork]) -> float:
-    """Variance of the log figure of one second inside a fork, pooled; a window of d seconds has 1 / d of it."""
+    """Return the pooled variance of the log figure of a second inside a fork; a window of d seconds has 1 / d of it."""
     squares = 0.0
     for fork in forks:
         logs = [math.log(window.figure) for window in fork.windows]
@@ -205,9 +204,9 @@ def _inner_variance_per_s(forks: Sequence[MeasuredFork]) -> float:
 
 
 def blocks_needed(variance: float, half_width: float, confidence: float, least: int) -> int:
-    """The smallest n from `least` on with t(n) · √(variance / n) ≤ half_width."""
+    """Return the smallest n from `least` on with t(n) · √(variance / n) ≤ half_width."""
     normal = student_t(confidence, 10**9)
-    # Student's t never asks for fewer than the normal distribution does, so that nothing is skipped.
+    # Student's t never needs fewer than the normal distribution does, so nothing is skipped.
     blocks = max(least, math.floor(variance * (normal / half_width) ** 2))
     while student_t(confidence, blocks) * math.sqrt(variance / blocks) > half_width:
         blocks += 1

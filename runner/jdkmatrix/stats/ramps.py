@@ -1,7 +1,7 @@
-"""Read a load that rises over time: when the throughput had caught up with it, and where the server's knee is. Pure, on
-what the driver saw second by second.
+"""Evaluate a load that rises over time: when the throughput caught up with it, and where the server's knee is. Pure;
+works on what the driver recorded second by second.
 
-Every rule asks for several seconds, since one second of a stalled machine is no finding.
+Every rule needs several seconds, since a single second of a stalled machine is not a finding.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from jdkmatrix.records.windows import Sample, Window
 
 CAUGHT_UP_SHARE = 0.95  # of the level that the load ends at
 CALM_SECONDS = 3
-TOLD_BY_ANSWERS = 20_000  # where a CPU was full, single seconds of 600 to 700 answers scattered by 7 to 11 %
-WAITING_MAX_S = 1.0  # of the requests that the level brings: intervals are as long, and tell nothing finer
-HELD_SHARE = 1 / 3  # of a load whose level nobody asked for: what a shorter end has in common is no level
+TOLD_BY_ANSWERS = 20_000  # on a full CPU, single seconds of 600 to 700 answers scattered by 7 to 11 %
+WAITING_MAX_S = 1.0  # of the requests at that level: intervals are as long, and resolve nothing finer
+HELD_SHARE = 1 / 3  # of a load whose level is not given: a shorter stretch at its end is no level
 BACKLOG_SHARE = 0.05
 KNEE_FACTOR = 2.0
 KNEE_SECONDS = 5
@@ -31,10 +31,10 @@ STEADY_SECONDS = 5  # fewer say nothing
 
 @dataclass(frozen=True)
 class Second:
-    """One second of the load, of those that end at `t_s` after its start. `asked`: at its end, in requests per second,
-    or in connections where a closed loop asks for no rate. `completed_rps`: answers of status 2xx. `in_flight`:
-    requests that were due by its end and have no answer, sent or not. `p50_us`, `p99_us`: over all that ended, where a
-    request that failed took longer than any answer; None where that leaves none, or nothing was answered."""
+    """One second of the load, which ends `t_s` after its start. `asked`: the load at its end, in requests per second,
+    or in connections for a closed loop, which asks for no rate. `completed_rps`: answers of status 2xx. `in_flight`:
+    requests that were due by its end and have no answer, sent or not. `p50_us`, `p99_us`: over all that ended, with a
+    failed request counted as longer than any answer; None if that leaves none, or nothing was answered."""
 
     t_s: float
     asked: float
@@ -45,16 +45,16 @@ class Second:
 
 
 def time_to_peak_s(seconds: Sequence[Second], level_rps: float, *, held_s: float = 0.0) -> float | None:
-    """The end of the first second from which on the throughput stays at `level_rps` and nothing waits; None where the
-    last of them come to less than `held_s`.
+    """Return the end of the first second from which on the throughput stays at `level_rps` and nothing waits; None if
+    the last of these seconds come to less than `held_s`.
 
     Throughput must be at least `CAUGHT_UP_SHARE` of the level: in that second, as the median of it and its neighbours,
     and from it on in each stretch that brings `TOLD_BY_ANSWERS` at this level (at most `HELD_SHARE` of the load), as
     the mean without its slowest second, since what a closed loop loses in one stalled second never comes back. In
-    flight may be what Little's law asks for at this level (rate x response time), and the requests of `WAITING_MAX_S`
-    more. The response time is the shortest median of any `KNEE_SECONDS` in a row: that of the end may be of a backlog.
-    Throughput alone would call it a peak when a server that still grows, with thousands waiting, crosses the level on
-    its way up.
+    flight may be what Little's law gives for this level (rate x response time), plus the requests of `WAITING_MAX_S`.
+    The response time is the shortest median of any `KNEE_SECONDS` in a row: that at the end may be of a backlog. By
+    throughput alone, a server that is still growing, with thousands of requests waiting, would be at its peak as it
+    crosses the level on its way up.
     """
     limit = level_rps * ((_shortest(tuple(one.p50_us for one in seconds)) or 0.0) / 1e6 + WAITING_MAX_S)
     enough_rps, length = CAUGHT_UP_SHARE * level_rps, _told_in_s(level_rps, len(seconds))
@@ -69,29 +69,29 @@ def time_to_peak_s(seconds: Sequence[Second], level_rps: float, *, held_s: float
 
 
 def _told_in_s(level_rps: float, seconds: int) -> int:
-    """The seconds that bring `TOLD_BY_ANSWERS`, at most `HELD_SHARE` of all; at least as many as `_calm_rps` takes."""
+    """Return the seconds that bring `TOLD_BY_ANSWERS`: at most `HELD_SHARE` of all, at least what `_calm_rps` takes."""
     needed_s = TOLD_BY_ANSWERS / level_rps if level_rps else 0.0
     return max(CALM_SECONDS, math.ceil(min(needed_s, HELD_SHARE * seconds)))
 
 
 def _level_of(done_rps: Sequence[float]) -> float:
-    """The mean throughput without the slowest second: fsum adds exactly, so that what is taken away leaves nothing."""
+    """Return the mean throughput without the slowest second: fsum is exact, so what is subtracted leaves no trace."""
     if len(done_rps) == 1:
         return done_rps[0]
     return math.fsum((*done_rps, -min(done_rps))) / (len(done_rps) - 1)
 
 
 def _calm_rps(seconds: Sequence[Second], index: int) -> float:
-    """The throughput, as the median of the `CALM_SECONDS` around a second; of the last, those before it."""
+    """Return the median throughput of the `CALM_SECONDS` around a second; for the last, of those up to it."""
     begin = min(index - CALM_SECONDS // 2, len(seconds) - CALM_SECONDS)
     around = seconds[max(0, begin) : index + CALM_SECONDS // 2 + 1]
     return statistics.median(one.completed_rps for one in around)
 
 
 def peak_of(fork: Fork) -> float | None:
-    """Seconds from the start of the load to its peak, as `time_to_peak_s`; None where the fork did not show one.
+    """Return the seconds from the start of the load to its peak, as `time_to_peak_s`; None if the fork showed none.
 
-    A ramp's level is the rate that it ends with. That of a closed loop is what it came to in the last `HELD_SHARE` of
+    A ramp's level is the rate that it ends with. That of a closed loop is what it reached in the last `HELD_SHARE` of
     the load, for which it must have held it."""
     load = _load_of(fork)
     return _peak(load, _Same(fork.valid_windows[0].load.intervals)) if load else None
@@ -99,7 +99,7 @@ def peak_of(fork: Fork) -> float | None:
 
 @lru_cache(maxsize=256)
 def _peak(load: RampLoad | JoinLoad, intervals: _Same) -> float | None:
-    """Figures, outcomes and charts all ask for it, and every second of it is looked at with its neighbours."""
+    """Find the peak; cached, since figures, outcomes and charts all ask for it, and every second is looked at."""
     seconds = _seconds(load, intervals)
     if not seconds:
         return None
@@ -111,15 +111,14 @@ def _peak(load: RampLoad | JoinLoad, intervals: _Same) -> float | None:
 
 
 def latest_peak_s(load: LoadOverTime) -> float:
-    """A peak later than this cannot be seen."""
+    """Return the time after which a peak cannot be seen."""
     return load.duration_s if isinstance(load, RampLoad) else (1 - HELD_SHARE) * load.duration_s
 
 
 def knee(seconds: Sequence[Second]) -> Second | None:
-    """The second in which p99 leaves what this server can do: the first of `KNEE_SECONDS` in a row with a p99 above
-    `KNEE_FACTOR` times the lowest median of any `KNEE_SECONDS` in a row. A second without a p99 counts as above, if
-    anything was asked for. None: it never does, or the load is shorter than that. At its end fewer would do no more
-    than guess.
+    """Return the second in which p99 leaves what this server can do: the first of `KNEE_SECONDS` in a row with a p99
+    above `KNEE_FACTOR` times the lowest median of any `KNEE_SECONDS` in a row. A second without a p99 counts as above
+    if anything was asked for. None: it never does, or the load is shorter than that; fewer at its end would be a guess.
 
     The lowest, and not that of the beginning: a pool that grows too slowly is in trouble from the first second on. So
     is a server that never answers for `KNEE_SECONDS` in a row.
@@ -138,33 +137,33 @@ def knee(seconds: Sequence[Second]) -> Second | None:
 
 @lru_cache(maxsize=256)
 def _shortest(latencies_us: tuple[float | None, ...]) -> float | None:
-    """The lowest median of any `KNEE_SECONDS` in a row, all of which have one."""
+    """Return the lowest median of any `KNEE_SECONDS` in a row that all have a latency."""
     runs = (latencies_us[start : start + KNEE_SECONDS] for start in range(len(latencies_us) - KNEE_SECONDS + 1))
     told = ([one for one in run if one is not None] for run in runs)
     return min((statistics.median(run) for run in told if len(run) == KNEE_SECONDS), default=None)
 
 
 def backlog_until_s(seconds: Sequence[Second]) -> float | None:
-    """The end of the last second around which clearly more was answered than was asked for, by `BACKLOG_SHARE`; None
-    where that never was so."""
+    """Return the end of the last second around which clearly more was answered than was asked for, by `BACKLOG_SHARE`;
+    None if there was none."""
     more = (one.t_s for index, one in enumerate(seconds) if _calm_rps(seconds, index) > (1 + BACKLOG_SHARE) * one.asked)
     return max(more, default=None)
 
 
 def _load_of(fork: Fork) -> RampLoad | JoinLoad | None:
-    """The load as the driver ran it."""
+    """Return the load as the driver ran it."""
     window = next(iter(fork.valid_windows), None)
     return window.load.load if window and isinstance(window.load.load, RampLoad | JoinLoad) else None
 
 
 def seconds_of(fork: Fork) -> tuple[Second, ...]:
-    """The driver's figures of each second; empty where the fork has no valid window of such a load."""
+    """Return the driver's figures of each second; empty if the fork has no valid window of such a load."""
     load = _load_of(fork)
     return _seconds(load, _Same(fork.valid_windows[0].load.intervals)) if load else ()
 
 
 class _Same:
-    """Intervals that are equal to themselves alone: to hash hundreds takes as long as to read them."""
+    """Intervals that are equal only to themselves: hashing hundreds takes as long as reading them."""
 
     def __init__(self, intervals: tuple[Interval, ...]) -> None:
         self.intervals = intervals
@@ -178,7 +177,7 @@ class _Same:
 
 @lru_cache(maxsize=256)
 def _seconds(load: RampLoad | JoinLoad, intervals: _Same) -> tuple[Second, ...]:
-    """Every figure of a fork asks for the same ones."""
+    """Convert the intervals; cached, since every figure of a fork asks for the same ones."""
     found, previous_s, done = [], 0.0, 0
     for interval in intervals.intervals:
         length_s = interval.t_s - previous_s
@@ -204,17 +203,17 @@ def _seconds(load: RampLoad | JoinLoad, intervals: _Same) -> tuple[Second, ...]:
 
 @dataclass(frozen=True)
 class Steady:
-    """The figures of a fork in the second half of the level stretch that its load ends with, or what of it was left
-    when no backlog was worked off any more: before, something was still growing, or more was answered than was asked
-    for. `cpu_us_per_request` is of those of its seconds that samples enclose, which end with the load; None where these
-    are too few, or nothing was answered in them."""
+    """The figures of a fork in the second half of the level stretch that its load ends with, or in what was left of it
+    once no backlog was being worked off: before, something was still growing, or more was answered than was asked for.
+    `cpu_us_per_request` covers only the seconds enclosed by samples, which end with the load; None if these are too
+    few, or nothing was answered in them."""
 
     throughput_rps: float
     cpu_us_per_request: float | None
 
 
 def steady_part(fork: Fork) -> Steady | None:
-    """The steady part; None where the load does not end level, or the fork has no valid window of it."""
+    """Return the steady part; None if the load does not end level, or the fork has no valid window of it."""
     load = _load_of(fork)
     if load is None:
         return None
@@ -244,7 +243,7 @@ def _steady(samples: Sequence[Sample], window: Window, from_s: float, to_s: floa
 
 
 def _cpu_us(samples: Sequence[Sample], window: Window, start_s: float, inside: Sequence[int]) -> float | None:
-    """CPU time per answer in these intervals, the first of which begins at `start_s`."""
+    """Return the CPU time per answer in these intervals, the first of which begins at `start_s`."""
     if len(inside) < STEADY_SECONDS:
         return None
     succeeded = sum(window.load.intervals[i].succeeded for i in inside)
@@ -254,7 +253,7 @@ def _cpu_us(samples: Sequence[Sample], window: Window, start_s: float, inside: S
 
 
 def _cpu_s_at(samples: Sequence[Sample], t_s: float) -> float | None:
-    """CPU time since the start of the process, between samples in proportion; None beyond them."""
+    """Return the CPU time since the start of the process, interpolated between samples; None beyond them."""
     for before, after in pairwise(samples):
         if before.t_s <= t_s <= after.t_s and after.t_s > before.t_s:
             share = (t_s - before.t_s) / (after.t_s - before.t_s)

@@ -5,9 +5,9 @@ comparison of A. Georges, L. Eeckhout, D. Buytaert, "Java Performance Evaluation
 OOPSLA 2008, pp. 367-384. The ratios of the blocks are summarised by their geometric mean, and the interval is that of
 the mean of their logarithms, so that swapping the arms inverts ratio and interval (P. J. Fleming, J. J. Wallace, "How
 Not to Lie with Statistics: The Correct Way to Summarize Benchmark Results", CACM 29(3), 1986, pp. 218-221, for the
-mean of ratios). Both assume independent blocks (dependence.py looks whether they are).
+mean of ratios). Both assume independent blocks (dependence.py tests whether they are).
 
-Interval and p-value are Student's, and agree: p is below 0.05 exactly where the interval leaves 1 out. A page says
+Interval and p-value are Student's, and agree: p is below 0.05 exactly if the interval excludes 1. A page says
 "different" by the p-value (verdicts.py), which it can adjust for all that it compares.
 """
 
@@ -33,8 +33,8 @@ from jdkmatrix.stats.intervals import (
 class Ratio:
     """Numerator over denominator with its 95 % interval, and the p-value of "the true ratio is 1".
 
-    A single block has no interval and no p-value. `least_error`: the standard error of its log that no number of blocks
-    makes less.
+    A single block has no interval and no p-value. `least_error`: a lower limit on the standard error of its log,
+    however many blocks there are.
     """
 
     value: float
@@ -59,11 +59,11 @@ def paired_ratio(
     sequential: bool = False,
     least: float = 0.0,
 ) -> Ratio | None:
-    """Geometric mean over the blocks of numerator / denominator, both keyed by block; of the blocks that have both.
+    """Return the geometric mean of numerator / denominator over the blocks that have both; each is keyed by block.
 
-    `sequential`: the number of blocks was decided by looking at these figures, which interval and p-value then make
-    up for (stopping.py). `least`: the standard error of the log that no number of blocks makes less (least_error). None
-    when no block has both arms.
+    `sequential`: the number of blocks was decided by looking at these figures, for which interval and p-value then
+    compensate (stopping.py). `least`: the standard error of the log that no number of blocks can go below
+    (least_error). None if no block has both arms.
 
     Raises:
         MatrixError: a figure is not finite and above 0, so that its block has no ratio.
@@ -81,26 +81,25 @@ def paired_ratio(
 
 
 def least_error(*steps: float) -> float:
-    """The standard error that a sum or a difference of means has at least whose values are read in these steps. Each is
-    off by up to one, with a standard deviation of 1 / √12 of it; and where all read the same, all are off in the same
-    way, so that what they scatter is too little, and more of them are no help. Of the log of a ratio, steps are shares
-    of what is read."""
+    """Return the least standard error of a sum or a difference of means whose values are read in these steps. Each is
+    off by up to one, with a standard deviation of 1 / √12 of it; and if all read the same, all are off in the same way:
+    they scatter too little, and more of them do not help. For the log of a ratio, steps are shares of what is read."""
     return math.hypot(*steps) / math.sqrt(12)
 
 
 def of_logs(mean: float, interval: tuple[float, float], blocks: int, p_value: float) -> Ratio:
-    """The ratio behind logarithms."""
+    """Return the ratio behind logarithms."""
     low, high = map(exp, interval)
     return Ratio(math.exp(mean), low, high, blocks, p_value)
 
 
 def sequential_p(p_value: float) -> float:
-    """Below 0.05 exactly where the interval at the sequential level leaves 1 out."""
+    """Adjust a p-value to be below 0.05 exactly if the interval at the sequential level excludes 1."""
     return min(1.0, p_value * (1 - CONFIDENCE) / (1 - SEQUENTIAL_CONFIDENCE))
 
 
 def log_ratios(numerators: Mapping[int, float], denominators: Mapping[int, float]) -> list[float]:
-    """The log ratios in the order of the blocks.
+    """Return the log ratios in the order of the blocks.
 
     Raises:
         MatrixError: as paired_ratio.

@@ -1,34 +1,33 @@
-"""When has a series of windows become steady, and when was it nearly so? Pure.
+"""Decide when a series of windows has become steady, and when it was nearly so. Pure.
 
-Published tests, one after the other, on the logarithms of CPU per request (or of a latency), since noise and
-warm-up act by factors:
+Published tests, one after the other, on the logarithms of CPU per request (or of a latency), since noise and warm-up
+act as factors:
 
-1. MSER cuts the warm-up off: of all points to cut at, the one that makes the standard error of the rest smallest (K. P.
+1. MSER cuts off the warm-up: of all possible cuts, the one that makes the standard error of the rest smallest (K. P.
    White Jr., "An Effective Truncation Heuristic for Bias Reduction in Simulation Output", Simulation 69(6), 1997, pp.
    323-334; compared with others by K. P. White Jr., M. J. Cobb, S. C. Spratt, "A Comparison of Five Steady-State
-   Truncation Heuristics for Simulation", WSC 2000, pp. 755-760). Batches of five (MSER-5) are left out: a warm-up of
+   Truncation Heuristics for Simulation", WSC 2000, pp. 755-760). Batches of five (MSER-5) are not used: a warm-up of
    twenty windows would have four. At least `tail_windows` must remain, and a best cut at that very edge says that the
-   series is still settling, as it does on White's rule for cuts in the second half.
+   series is still settling, as White's rule does for cuts in the second half.
 2. Mann's rank test looks for a trend in the rest (H. B. Mann, "Nonparametric Tests Against Trend", Econometrica 13(3),
-   1945, pp. 245-259), with the slope of Theil and Sen as its size: ranks and medians do not follow single spikes,
-   which a busy host adds on one side. A trend counts that is both significant and larger than `change_max` over the
-   rest.
-3. Where a precision is promised, what may still come is bounded as well. A decay with a time constant of up to 1.44
+   1945, pp. 245-259), with the slope of Theil and Sen as its size: ranks and medians do not follow single spikes, which
+   a busy host adds on one side. A trend counts if it is both significant and larger than `change_max` over the rest.
+3. Where a precision is promised, what is still to come is bounded as well. A decay with a time constant of up to 1.44
    (1 / ln 2) times the length of its tail has no more ahead of it than it fell by in that tail. So the fall over the
-   tail, by its slope, may come to `fall_max`: to the upper end of its one-sided interval (P. K. Sen, "Estimates of the
-   Regression Coefficient Based on Kendall's Tau", JASA 63(324), 1968, pp. 1379-1389) while the tail is short, and to
-   its estimate once it has `patience_windows`, since scatter would keep a gate shut for minutes that nothing passes.
+   tail, by its slope, may be at most `fall_max`: by the upper end of its one-sided interval (P. K. Sen, "Estimates of
+   the Regression Coefficient Based on Kendall's Tau", JASA 63(324), 1968, pp. 1379-1389) while the tail is short, and
+   by its estimate once it has `patience_windows`, since scatter would keep the gate shut for minutes.
 
 Extrapolating the drift over the measurement instead of the tail is worse: a measurement of 6 s sees a fifth of what a
-decay of 30 s has ahead of it, and the gate opened after 60 s in all series with 3 to 4 % left. An interval that allows
-for autocorrelation gained nothing: where it matters the estimate decides.
+decay of 30 s has ahead of it, and the gate opened after 60 s in all series, with 3 to 4 % left. An interval that allows
+for autocorrelation gained nothing: where it matters, the estimate decides.
 
 Why not others: the coefficient of variation of Georges et al. (OOPSLA 2007) below 2 % is never reached on a busy host,
 and on a quiet one only by luck; Geweke's diagnostic over the whole series never passes after a warm-up by a factor of
 30; the segments of E. Barrett et al., "Virtual Machine Warmup Blows Hot and Cold" (OOPSLA 2017) need hundreds of
 iterations.
 
-What it does, simulated for windows of 0.5 s, tails of 15 to 30 s, a cap of 88 s and a measurement of 6 s by a profile
+Its behaviour, simulated for windows of 0.5 s, tails of 15 to 30 s, a cap of 88 s and a measurement of 6 s by a profile
 that promises 5 %, so that `fall_max` is 1.25 %. Noise is normal, per window; "opens" gives the median and 90 % of the
 series; "left" is the bias of the next measurement against the final level, median and 95 % of the series that opened:
 
@@ -47,13 +46,13 @@ The first two tests alone open after 6.5 s for decays of 30 and 100 s, with 22 a
 and a promise of 2 % the level series open after 31 s, the fast decays after 48 to 50 s, those of 30 s at 4 % noise in
 10 % of the series with 0.6 % left (0.5 % are allowed), those of 100 s in 20 %, with 9.7 %.
 
-What it cannot do: keep the bias below `fall_max` for decays slower than its tail: with a time constant of 30 s it opens
-late and leaves up to three times as much, and one of 100 s is taken for a level now and then. A decay that is slow and
-small at once, by 5 % with 60 s, always passes, with twice what is allowed still ahead: it falls by no more than
-`fall_max` over a tail of 15 s. Half the `fall_max` would leave 1.7 to 2.4 % of it and open later; what it leaves is in
-a ratio as far as the arms differ in it. No rule that opens for a noisy level within half a minute tells them apart: at
-4 % noise, what a cost fell by in 30 s is known to ± 3 %. Noise that comes in waves longer than a window passes for a
-trend. And a late compilation is seen after it happened, so that a gate must look at the JIT compiler as well.
+What it cannot do is keep the bias below `fall_max` for decays slower than its tail: with a time constant of 30 s it
+opens late and leaves up to three times as much, and one of 100 s is taken for a level now and then. A decay that is
+both slow and small, by 5 % with 60 s, always passes, with twice what is allowed still ahead: it falls by no more than
+`fall_max` over a tail of 15 s. Half the `fall_max` would leave 1.7 to 2.4 % of it and open later; what it leaves
+affects a ratio only as far as the arms differ in it. No rule that opens for a noisy level within half a minute tells
+them apart: at 4 % noise, the fall of a cost over 30 s is known to ± 3 %. Noise in waves longer than a window passes for
+a trend. And a late compilation is seen only after it has happened, so a gate must look at the JIT compiler as well.
 """
 
 from __future__ import annotations
@@ -72,8 +71,8 @@ _NEARLY = 0.95  # of the performance of the steady level
 
 @dataclass(frozen=True)
 class DriftRules:
-    """How much a cost may fall over its last windows, a share. These are `patience_windows` at most; with as many the
-    estimate decides, whatever its scatter."""
+    """The share by which a cost may fall over its last windows. These are `patience_windows` at most; with that many,
+    the estimate decides, whatever its scatter."""
 
     fall_max: float
     patience_windows: int
@@ -88,7 +87,7 @@ class DriftRules:
 
 @dataclass(frozen=True)
 class SteadyRules:
-    """`drift`: None where nothing is promised of the series."""
+    """The rules of the tests. `drift`: None if nothing is promised of the series."""
 
     tail_windows: int = 12
     trend_alpha: float = 0.1  # two-sided
@@ -130,10 +129,11 @@ class Drift:
 
 @dataclass(frozen=True)
 class Steadiness:
-    """`from_window`: index of the first window after the cut; `level`: geometric mean of the rest, in the series' unit.
+    """The result. `from_window`: index of the first window after the cut; `level`: geometric mean of the rest, in its
+    unit.
 
-    `change`: over the rest, by its Theil-Sen slope, as a share (-0.1: fell by 10 %). All three are None where the
-    series is too short; `drift` is so too where the rules have none.
+    `change`: over the rest, by its Theil-Sen slope, as a share (-0.1: fell by 10 %). All three are None if the series
+    is too short; so is `drift`, also if the rules have none.
     """
 
     finding: SeriesState
@@ -145,13 +145,13 @@ class Steadiness:
 
     @property
     def warm(self) -> bool:
-        """Does waiting make a cost fall no further? A cost that rises says that the host got busier, or that the server
-        leaks something: no reason to go on warming it, and not flat either."""
+        """True if waiting makes a cost fall no further. A cost that rises says that the host got busier, or that the
+        server leaks something: no reason to keep warming it up, but not flat either."""
         return self.finding in (SeriesState.FLAT, SeriesState.RISING)
 
 
 def steadiness(values: Sequence[float], rules: SteadyRules | None = None) -> Steadiness:
-    """Test a series so far, one value per window of equal length, in order of time.
+    """Test the series so far, one value per window of equal length, in order of time.
 
     A gate asks after each window, for CPU per request and for latency, and opens when both are `warm` and the JIT
     compiler is calm. The first call imports scipy.stats, which takes about a second of CPU.
@@ -200,16 +200,16 @@ def _drift(rest: Sequence[float], rules: DriftRules) -> Drift:
 def time_to_steady_s(
     ends_s: Sequence[float], values: Sequence[float], rules: SteadyRules | None = None
 ) -> float | None:
-    """When a cost (CPU per request, latency) first reaches, and then keeps, 95 % of the performance of its steady
-    level: level / 0.95 or less.
+    """Return when a cost (CPU per request, latency) first reaches, and then keeps, 95 % of the performance of its
+    steady level: level / 0.95 or less.
 
     `ends_s` are the ends of the windows, in seconds since the start of the process, and the answer is one of them. From
-    the cut of `steadiness` on the series is at its level by definition. Before it, what counts is the monotonic curve
-    that fits it best (least squares on the log scale, by pooling adjacent violators: R. E. Barlow, D. J. Bartholomew,
-    J. M. Bremner, H. D. Brunk, "Statistical Inference under Order Restrictions", Wiley, 1972): on such a curve "first
-    reaches" and "keeps" are the same moment, and a single lucky window is not taken for it.
+    the cut of `steadiness` on, the series is at its level by definition. Before it, the monotonic curve that fits it
+    best counts (least squares on the log scale, by pooling adjacent violators: R. E. Barlow, D. J. Bartholomew, J. M.
+    Bremner, H. D. Brunk, "Statistical Inference under Order Restrictions", Wiley, 1972): on such a curve "first
+    reaches" and "keeps" are the same moment, and a single lucky window is not mistaken for it.
 
-    None when the series is too short, still settling, or still falls, or may.
+    None if the series is too short, still settling, or still falls or may do so.
 
     Raises:
         MatrixError: as steadiness.
@@ -229,7 +229,7 @@ def time_to_steady_s(
 
 
 def _mser(logs: Sequence[float], tail: int) -> int:
-    """How many values to cut off: the smallest variance of the rest over its number."""
+    """Return how many values to cut off, for the smallest variance of the rest divided by its number."""
     import numpy as np  # noqa: PLC0415
 
     values = np.asarray(logs)

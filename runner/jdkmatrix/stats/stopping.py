@@ -1,23 +1,22 @@
-"""How many blocks? Pure.
+"""Decide how many blocks to run. Pure.
 
 Blocks are added until every comparison of a group is known precisely enough: until half the width of the interval of
 its log ratio is at most log(1 + precision). That is the fixed-width sequential interval of Y. S. Chow, H. Robbins, "On
 the Asymptotic Theory of Fixed-Width Sequential Confidence Intervals for the Mean", Annals of Mathematical Statistics
-36(2), 1965, pp. 457-462. Near 1 it must be narrower (`half_width_that_tells`), down to half of that: one around 1.02
-that is as wide as the precision leaves out neither 1 nor what lies beyond the precision, and ends as "cannot tell"
+36(2), 1965, pp. 457-462. Near 1 it must be narrower (`half_width_that_tells`), down to half of that: an interval around
+1.02 that is as wide as the precision excludes neither 1 nor what lies beyond the precision, and ends as "cannot tell"
 (verdicts.py), as 68 to 90 % of runs did whose truth was 1.
 
 Looking after every block has a price: the rule stops on samples that happen to scatter less than the truth does (N.
 Starr, "The Performance of a Sequential Procedure for the Fixed-Width Interval Estimation of the Mean", Annals of
 Mathematical Statistics 37(1), 1966, pp. 36-50). At a nominal 95 % from three blocks on, the interval covers the truth
 in as few as 90 % of all runs; from five on in 92 %, and extra blocks after the stop hardly help. So the first look
-comes after `min_blocks` = 5, and intervals are worked out at a nominal 97 % (SEQUENTIAL_CONFIDENCE), for the rule and
-for the page alike: `paired_ratio(..., sequential=True)`. They then cover in 94 % to 97 %, however large the log-normal
-noise and wherever the truth lies; where it is 1, 5.5 % leave it out at most. The tests measure it. A rule that stops as
-soon as an interval leaves out 1 has it left out in 9.5 %, and one that stops as soon as it leaves out what lies beyond
-the precision covers in 91 % where the truth lies there: so both ask for more. Where starts of one arm fall into two
-modes, a quarter of them 8 % slower, they cover in 79 % only: the rule stops on blocks that all happen to be fast
-(intervals.py).
+comes after `min_blocks` = 5, and intervals are computed at a nominal 97 % (SEQUENTIAL_CONFIDENCE), for the rule and for
+the page alike: `paired_ratio(..., sequential=True)`. They then cover it in 94 % to 97 %, however large the log-normal
+noise and wherever the truth lies; if it is 1, at most 5.5 % exclude it. The tests measure it. A rule that stops as soon
+as an interval excludes 1 has it excluded in 9.5 %, and one that stops as soon as it excludes what lies beyond the
+precision covers it in 91 % if it lies there: so both ask for more. If starts of one arm fall into two modes, a
+quarter of them 8 % slower, they do in only 79 %: the rule stops on blocks that all happen to be fast (intervals.py).
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from jdkmatrix.stats.intervals import MANY, nominal_confidence, student_t
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 
 FEWEST_BLOCKS = 5
-# How many times half the width of its interval a log ratio must be away: found by simulation (see above).
+# How many half widths of its interval a log ratio must be away: found by simulation (see above).
 _FROM_ONE = 1.5
 _FROM_RELEVANT = 1.2
 
@@ -70,7 +69,7 @@ class Why(Enum):
 
 @dataclass(frozen=True)
 class Decision:
-    """`ratios`: of each comparison; None where no block has both arms."""
+    """The decision after a block. `ratios`: one per comparison; None if no block has both arms."""
 
     stop: bool
     why: Why
@@ -78,7 +77,7 @@ class Decision:
 
 
 class Arms(NamedTuple):
-    """Numerators and denominators, each keyed by block; `least`: as of paired_ratio."""
+    """Numerators and denominators, each keyed by block; `least`: as in paired_ratio."""
 
     above: Mapping[int, float]
     below: Mapping[int, float]
@@ -88,8 +87,8 @@ class Arms(NamedTuple):
 def after_block(blocks_run: int, comparisons: Mapping[Hashable, Arms], rules: StoppingRules) -> Decision:
     """Decide after each block of a group.
 
-    `comparisons`: everything that is compared inside the group. A comparison of which no block at all has both arms,
-    after `min_blocks`, holds nobody up: more blocks are no cure for an executor that does not run here, nor for figures
+    `comparisons`: everything that is compared inside the group. A comparison that has no block with both arms after
+    `min_blocks` does not hold up the others: more blocks help neither an executor that does not run here nor figures
     that are read too coarsely. One that lacks some blocks needs `min_blocks` of its own.
 
     Raises:
@@ -113,20 +112,20 @@ def after_block(blocks_run: int, comparisons: Mapping[Hashable, Arms], rules: St
 
 
 def half_width_that_tells(ratio: float, precision: float) -> float:
-    """Half the width that the interval of a log ratio may have where the ratio is this: as narrow as ± `precision` (a
-    share), and so that it leaves out either 1 or all that is further from 1 than that, by far enough."""
+    """Return half the width that the interval of a log ratio may have at this ratio: as narrow as ± `precision` (a
+    share), and such that it excludes either 1 or all that is further from 1 than that, by a sufficient margin."""
     widest, away = math.log1p(precision), abs(math.log(ratio))
     return min(widest, max(away / _FROM_ONE, (widest - away) / _FROM_RELEVANT, widest / 2))
 
 
 def blocks_help(ratio: Ratio, precision: float, *, sequential: bool, blocks: int = MANY) -> bool:
-    """Might so many of them tell it, if it stays? Not where figures are read too coarsely for that."""
+    """Return whether that many blocks might tell, if the ratio stays; not if figures are read too coarsely for it."""
     least = student_t(nominal_confidence(sequential=sequential), blocks) * ratio.least_error
     return least <= half_width_that_tells(ratio.value, precision)
 
 
 def more_help(ratio: Ratio, rules: StoppingRules) -> bool:
-    """Might as many blocks as the rules allow tell it, if it stays?"""
+    """Return whether as many blocks as the rules allow might tell, if the ratio stays."""
     return blocks_help(ratio, rules.precision, sequential=True, blocks=rules.max_blocks)
 
 

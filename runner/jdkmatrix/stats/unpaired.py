@@ -1,9 +1,9 @@
-"""Two arms whose forks share no block: those of two runs. Pure.
+"""Compare two arms whose forks share no block: those of two runs. Pure.
 
-Welch's interval of the difference of two means, on logarithms, so that it is one of the ratio of two geometric means
+Welch's interval of the difference of two means, on logarithms, so that it is that of the ratio of two geometric means
 (B. L. Welch, "The Generalization of 'Student's' Problem when Several Different Population Variances are Involved",
-Biometrika 34(1-2), 1947, pp. 28-35). It assumes that nothing changed between the runs but what is compared: what the
-host does otherwise on another day is in the ratio, and in no interval."""
+Biometrika 34(1-2), 1947, pp. 28-35). It assumes that nothing changed between the runs but what is compared: whatever
+the host does differently on another day is in the ratio, and in no interval."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from jdkmatrix.stats.ratios import Ratio, of_logs, sequential_p
 def unpaired_ratio(
     numerators: Sequence[float], denominators: Sequence[float], *, sequential: bool = False, least: float = 0.0
 ) -> Ratio | None:
-    """The geometric mean of `numerators` over that of `denominators`, all above 0; `blocks`: of the arm that has fewer.
-    `sequential`, `least`: as in paired_ratio. None where an arm is empty."""
+    """Return the geometric mean of `numerators` over that of `denominators`, all above 0; its `blocks` are those of the
+    arm with fewer. `sequential`, `least`: as in paired_ratio. None if an arm is empty."""
     above, below = ([math.log(one) for one in arm] for arm in (numerators, denominators))
     return difference_of_logs(above, below, sequential=sequential, least=least)
 
@@ -27,7 +27,7 @@ def unpaired_ratio(
 def difference_of_logs(
     above: Sequence[float], below: Sequence[float], *, sequential: bool = False, least: float = 0.0
 ) -> Ratio | None:
-    """Like unpaired_ratio, of values that are logarithms already. `least`: the standard error is no less."""
+    """Do as unpaired_ratio, for values that are logarithms already. `least`: the standard error is no less."""
     if not above or not below:
         return None
     difference = statistics.fmean(above) - statistics.fmean(below)

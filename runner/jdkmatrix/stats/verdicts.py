@@ -1,24 +1,23 @@
-"""When may a page say "different"? Pure.
+"""Decide when a page may say "different". Pure.
 
 A page that shows forty ratios with a 95 % interval each shows two intervals that miss 1 by chance alone. So "different"
-is said by p-values that are adjusted over everything the page compares: S. Holm, "A Simple Sequentially Rejective
+is decided by p-values that are adjusted over everything the page compares: S. Holm, "A Simple Sequentially Rejective
 Multiple Test Procedure", Scandinavian Journal of Statistics 6(2), 1979, pp. 65-70. The chance that a page without any
 true difference says "different" even once is then at most 5 %, however its comparisons depend on each other. The price
-is paid in power: where log ratios scatter by 2 % from block to block, a true difference of 5 % is found in 62 % of
-pages with three blocks where it is the only comparison, in 9 % among 10 and in 2 % among 40 without one; with five
-blocks in 98, 58 and 26 %, with seven in 74 % among 40 (the tests measure it again).
+is power: if log ratios scatter by 2 % from block to block, a true difference of 5 % is found in 62 % of pages with
+three blocks if it is the only comparison, in 9 % among 10 and in 2 % among 40 without one; with five blocks in 98, 58
+and 26 %, with seven in 74 % among 40 (measured again by the tests).
 
-The interval beside a ratio is its own and knows nothing of the others: it leaves 1 out where the ratio's own p-value is
-below 0.05. Where that is so and the adjusted one is not below it, neither is hidden: this has a verdict of its own. The
-other way round cannot be, since adjusting makes no p-value smaller.
+The interval beside a ratio is its own and knows nothing of the others: it excludes 1 if the ratio's own p-value is
+below 0.05. If it does and the adjusted one is not below it, neither is hidden: this has a verdict of its own. The
+reverse cannot happen, since adjusting makes no p-value smaller.
 
-A ratio of arms that lost different numbers of forks is not judged at all. Which forks were lost may hang together with
-the figure (a server that is about to hang is slow before it does), so that the forks that are left are no fair sample
-of one arm and a fair one of the other. Nor is a ratio judged whose gates refused one arm more often
-(figures/refusals.py).
+A ratio of arms that lost different numbers of forks is not judged at all. Which forks were lost may be related to the
+figure (a server that is about to hang is slow before it does), so that the forks that are left are a fair sample of one
+arm and not of the other. Nor is a ratio judged if the gates refused one of its arms more often (figures/refusals.py).
 
-An interval that contains 1 says that no difference was seen only where it excludes every difference that would matter,
-as in a test of equivalence (D. J. Schuirmann, "A Comparison of the Two One-Sided Tests Procedure and the Power Approach
+An interval that contains 1 says that no difference was seen only if it excludes every difference that would matter, as
+in a test of equivalence (D. J. Schuirmann, "A Comparison of the Two One-Sided Tests Procedure and the Power Approach
 for Assessing the Equivalence of Average Bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15(6), 1987,
 pp. 657-680). A wider one cannot tell.
 """
@@ -34,19 +33,19 @@ from typing import TypeVar
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.ratios import Ratio
 
-# The chance of a page to name a difference where there is none; 1 - 0.95 is a little more in binary.
+# The probability that a page reports a difference where there is none; 1 - 0.95 is a little more in binary.
 FAMILY_ERROR = 0.05
-RELEVANT = 0.1  # the share from which on a difference matters where nothing else is promised: a choice
+RELEVANT = 0.1  # the share from which a difference matters if nothing else is promised: a choice
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 class Verdict(Enum):
-    """Never "the same": that a difference was not seen does not show that there is none."""
+    """A verdict, never "the same": not having seen a difference does not show that there is none."""
 
     DIFFERENT = "different"
-    NO_EVIDENCE_YET = "no evidence yet"  # its own interval leaves 1 out
-    NO_DIFFERENCE_SEEN = "no difference seen"  # its interval excludes one that matters
+    NO_EVIDENCE_YET = "no evidence yet"  # its own interval excludes 1
+    NO_DIFFERENCE_SEEN = "no difference seen"  # its interval excludes any that matters
     CANNOT_TELL = "cannot tell"  # and this one does not
     ONE_BLOCK = "one block, no interval"
     NOT_JUDGED = "not judged"  # the arms lost different numbers of forks, or the gates refused one more often
@@ -54,8 +53,8 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Losses:
-    """How many of its forks each arm lost: of those that were planned, the ones whose figure is in no ratio, be it by a
-    fault of the host or because the server did not do what it was asked for."""
+    """The number of planned forks that each arm lost: those whose figure is in no ratio, whether by a fault of the host
+    or because the server did not do what it was asked for."""
 
     numerator: int
     numerator_of: int
@@ -71,8 +70,8 @@ NO_LOSSES = Losses(0, 0, 0, 0)
 
 
 def losses_among(*arms: tuple[int, Collection[int]]) -> Losses:
-    """Of two arms, each with the number of its forks and the blocks in which it has a figure. One may have fewer blocks
-    by its profile: what the other lost beyond them is no loss of this pair."""
+    """Count the losses of two arms, each with the number of its forks and the blocks in which it has a figure. One may
+    have fewer blocks by its profile: what the other lost beyond them is no loss of this pair."""
     least = min(forks for forks, _ in arms)
     uneven = len({forks for forks, _ in arms}) > 1
     told = [sum(block <= least for block in blocks) if uneven else len(blocks) for _, blocks in arms]
@@ -81,8 +80,8 @@ def losses_among(*arms: tuple[int, Collection[int]]) -> Losses:
 
 @dataclass(frozen=True)
 class Refused:
-    """How many `of` what was measured in one arm the gates `refused`, and each of them, by the code of its reason: one
-    window may be refused by several."""
+    """How many `of` the windows measured in one arm the gates `refused`, and how many each gate, by the code of its
+    reason: one window may be refused by several."""
 
     of: int
     refused: int
@@ -95,7 +94,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class ArmRefusals:
-    """`p_value`: of "the gates refuse both arms alike"."""
+    """The refusals in both arms. `p_value`: of "the gates refuse both arms alike"."""
 
     numerator: Refused
     denominator: Refused
@@ -106,8 +105,8 @@ class ArmRefusals:
 class Judged:
     """Effect, interval and verdict in one value.
 
-    `p_adjusted`: over the whole family, None for a single block, or where nothing is judged. `family`: of how many
-    p-values it was one. `relevant`: the share from which on a difference matters.
+    `p_adjusted`: over the whole family, None for a single block, or if nothing is judged. `family`: the number of its
+    p-values. `relevant`: the share from which a difference matters.
     """
 
     ratio: Ratio
@@ -120,12 +119,12 @@ class Judged:
 
     @property
     def possible(self) -> tuple[float, ...]:
-        """The ends of the interval that are differences which matter."""
+        """The ends of the interval that are differences that matter."""
         return _possible(self.ratio, self.relevant)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p-values, in the order given: reject where one is below the error that the family may have.
+    """Return adjusted p-values, in the order given: reject where one is below the error that the family may have.
 
     Raises:
         MatrixError: one is not in 0..1.
@@ -142,7 +141,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def adjust(p_values: Mapping[Key, float]) -> dict[Key, float]:
-    """Adjust p-values as `holm`, by key."""
+    """Adjust p-values as `holm` does, by key."""
     return dict(zip(p_values, holm(list(p_values.values())), strict=True))
 
 
@@ -154,8 +153,8 @@ def judged(
     relevant: float = RELEVANT,
     refusals: ArmRefusals | None = None,
 ) -> Judged:
-    """`p_adjusted`: over a family of so many p-values; None where the ratio is not in it. `refusals`: where they are
-    one-sided."""
+    """Give the ratio its verdict. `p_adjusted`: over a family of so many p-values; None if the ratio is not in it.
+    `refusals`: given if they are one-sided."""
     if losses.differ or refusals is not None:
         return Judged(ratio, None, family, Verdict.NOT_JUDGED, losses, relevant, refusals)
     return Judged(ratio, p_adjusted, family, _verdict(ratio, p_adjusted, relevant), losses, relevant)
@@ -175,7 +174,7 @@ def _verdict(ratio: Ratio, p_adjusted: float | None, relevant: float) -> Verdict
 
 
 def verdict_by_interval(ratio: Ratio, relevant: float) -> Verdict:
-    """The verdict on a ratio of several runs, which has no p-value and is in no family."""
+    """Return the verdict on a ratio of several runs, which has no p-value and is in no family."""
     low, high = ratio.ci_low, ratio.ci_high
     if (low is not None and low > 1) or (high is not None and high < 1):
         return Verdict.DIFFERENT

@@ -1,4 +1,4 @@
-"""Write a file so that it is there whole or not at all, also after a crash of the host."""
+"""Write a file so that it is there whole or not at all, even after a crash of the host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jdkmatrix.errors import MatrixError
 
 
 class StoreError(MatrixError):
-    """A result cannot be kept."""
+    """A result cannot be saved."""
 
 
 def write_atomic(path: Path, text: str) -> None:

@@ -12,8 +12,8 @@ from jdkmatrix.domain.record import Record
 from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.records.forks import Fork
 
-# Of a host, what may change from run to run; of virtual machines also which CPU is behind the same words, which the
-# kernel's mitigations tell.
+# The facts of a host that may change from run to run; on virtual machines also which CPU is behind the same model name,
+# which the kernel's mitigations tell.
 _SET_UP = ("governor", "boost", "mitigations", "transparent_huge_pages", "clocksource", "confinement")
 
 
@@ -27,8 +27,8 @@ class Identity(Record):
     def settings(self) -> str:
         """A digest of what was set for the cell by name: the parameters of its workload or experiment, the mix of
         requests, the JVM's options and the files that they name, how the host was set up, the release of a database,
-        and the files of a JDK of the user, whose builds may all have one version. What is not set is left out, so that
-        a parameter that came later changes nothing."""
+        and the files of a user's JDK, whose builds may all have one version. What is not set is left out, so that a
+        parameter added later changes nothing."""
         names = ["workload", "experiment", "mix", "jvm_options"]
         if str(self.inputs.get("cell", {}).get("jdk", "")).startswith(OWN_JDK):
             names.append("jdk_files_sha256")
@@ -43,7 +43,7 @@ class Identity(Record):
 
 
 def digest_of(told: Mapping[str, Any]) -> str:
-    """The sha256 of what must be JSON: equal values give equal digests whatever the order of their keys."""
+    """Return the sha256 of a value that is JSON: equal values give equal digests whatever the order of their keys."""
     canonical = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -53,7 +53,7 @@ def _set(table: Any) -> Any:
 
 
 class CellRecord(Record):
-    """`parameters`: of what is measured, its table of matrix.toml: a workload or an experiment."""
+    """A cell and its forks. `parameters`: the table of matrix.toml for its workload or experiment."""
 
     schema_version: Literal[3] = 3
     key: CellKey
@@ -63,4 +63,4 @@ class CellRecord(Record):
     burn_rounds: int  # the fixed work of one request or task; 0 for burn_us = 0
     jvm_flags: dict[str, str] = {}  # flags of the JVM on this cell's CPUs that are not at their default (HotSpot)
     forks: tuple[Fork, ...]
-    attempts: tuple[Fork, ...] = ()  # measured and replaced by a later attempt, whole, in the order of measurement
+    attempts: tuple[Fork, ...] = ()  # replaced by a later attempt, whole, in the order of measurement

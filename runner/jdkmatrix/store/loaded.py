@@ -1,4 +1,4 @@
-"""A run as it was read back from disk."""
+"""A run as read back from disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _as_loaded(cell: CellRecord) -> CellRecord:
 
 
 def measuring_sessions(run: RunRecord, cells: Iterable[CellRecord]) -> tuple[Session, ...]:
-    """Those that have measured a fork of these cells which stands."""
+    """Return the sessions that measured a fork of these cells which still stands."""
     stand = {fork.session for cell in cells for fork in cell.forks}
     return tuple(session for session in run.sessions if session.number in stand)
 
@@ -25,8 +25,8 @@ _IN_WORDS = {"host": "host, CPU or kernel", "jdk": "build of the JDK", "server":
 
 
 def of_earlier(run: RunRecord, cell: CellRecord, refused: Mapping[CellKey, str]) -> str | None:
-    """Why the figures of this cell are none of what the latest session measures; None where they are. Those of a stage
-    that it has not come to were measured with what there was before. `refused`: as of RunRecord."""
+    """Return why this cell's figures are not among what the latest session measures; None if they are. Those of a stage
+    that it has not reached were measured with what there was before. `refused`: as in RunRecord."""
     if cell.key in refused:
         return f"the latest session cannot measure it: {refused[cell.key]}"
     if run.status == "complete":
@@ -46,11 +46,11 @@ def of_earlier(run: RunRecord, cell: CellRecord, refused: Mapping[CellKey, str])
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """`cells` are those that could be read, of a large run in outline (outline.py); `whole` gives one of them with all
-    of its details, and raises MatrixError where its file cannot be read any more. `problems` says in plain words what
-    is to be known of files. `damaged`: those of them that say what is lost, files that cannot be read or are not there.
+    """A run. `cells` are those that could be read, in outline if the run is large (outline.py); `whole` returns one of
+    them with all its details, and raises MatrixError if its file can no longer be read. `problems` says in plain words
+    what is to be known of files. `damaged`: those of them that say what is lost: files that are unreadable or missing.
 
-    `earlier`: of an earlier session, and not of what the latest one measures with.
+    `earlier`: cells of an earlier session, not of what the latest one measures with.
 
     `directory` is the run's own folder; paths in a cell record are relative to `directory / "cells"`.
     """
@@ -65,10 +65,10 @@ class LoadedRun:
 
     @property
     def served(self) -> tuple[CellRecord, ...]:
-        """Those with a server."""
+        """The cells with a server."""
         return tuple(cell for cell in self.cells if cell.key.has_server)
 
     @property
     def experiments(self) -> tuple[CellRecord, ...]:
-        """Those without one."""
+        """The cells without a server."""
         return tuple(cell for cell in self.cells if not cell.key.has_server)

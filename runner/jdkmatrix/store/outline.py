@@ -1,8 +1,8 @@
 """A cell without what only its own page shows.
 
-Most of what a cell takes in memory are series, second by second, and points of distributions: 2.4 MB of 3.1 for a cell
-of `quick`, with three forks of ten rounds. Of the rest, nearly half was what each value knows of its own making: which
-fields it was given. Without both a run of thousands of cells fits into memory: 0.34 MB are left of such a cell.
+Most of a cell's memory goes to second-by-second series and points of distributions: 2.4 MB of 3.1 for a cell of
+`quick`, with three forks of ten rounds. Of the rest, nearly half was what each value records of its own construction:
+which fields it was given. Without both, a run of thousands of cells fits into memory: such a cell takes 0.34 MB.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from jdkmatrix.records.windows import Capacity, Warmup, Window
 from jdkmatrix.store.cells import CellRecord
 
 _SETS: dict[frozenset[str], set[str]] = {}
-_PLAIN = (int, float, str, dict, type(None))  # to ask pydantic whether each is a model takes longer
+_PLAIN = (int, float, str, dict, type(None))  # asking pydantic whether each is a model takes longer
 
 
 def outline(cell: CellRecord) -> CellRecord:
-    """Every figure is the same. Left out are series, except those of a rising load, whose figures are read from
-    them, and points of distributions wherever a histogram has them."""
+    """Return the cell with every figure unchanged, but without series, except those of a rising load, whose figures are
+    read from them, and without points of distributions that have a histogram."""
     if isinstance(cell.load, LoadOverTime):
         return cell
     less = cell.model_copy(
@@ -33,7 +33,7 @@ def outline(cell: CellRecord) -> CellRecord:
 
 
 def _share_sets(cell: CellRecord) -> None:
-    """Let values that were given the same fields have one set of their names. They are frozen: none changes it."""
+    """Let values that were given the same fields share one set of their names. They are frozen: none changes it."""
     ahead: list[Any] = [cell]
     while ahead:
         one = ahead.pop()
@@ -63,7 +63,7 @@ def _fork(fork: Fork) -> Fork:
 
 
 def _warmup(warmup: Warmup | None) -> Warmup | None:
-    """Its end says how long it took."""
+    """Keep the last window, whose end says how long the warm-up took."""
     return warmup and warmup.model_copy(update={"windows": warmup.windows[-1:]})
 
 

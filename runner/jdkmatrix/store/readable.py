@@ -1,4 +1,4 @@
-"""The net under everything that is worked out from the files of a run."""
+"""The safety net under everything that is computed from the files of a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class UnreadableError(MatrixError):
 
 @contextmanager
 def readable(run: object) -> Iterator[None]:
-    """Whatever goes wrong in the block is a fault of this run, unless it is one of the host.
+    """Treat whatever goes wrong in the block as a fault of this run, unless it is one of the host.
 
     Raises:
         UnreadableError: names the run.
@@ -45,12 +45,12 @@ def readable(run: object) -> Iterator[None]:
 
 
 def is_of_the_host(error: Exception) -> bool:
-    """No room, no descriptor left, nobody who reads: whatever is written, and of any run, would fail so."""
+    """Return whether there is no space, descriptor or reader left: any write, of any run, would fail like this."""
     return isinstance(error, OSError) and error.errno in _OF_THE_HOST
 
 
 def fault(error: Exception) -> str:
-    """An error and its place in the code, in a line: "OverflowError in report/cells/heat.py:46: too large"."""
+    """Describe an error and its place in the code in a line: "OverflowError in report/cells/heat.py:46: too large"."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [(path, frame.lineno) for frame in frames if (path := Path(frame.filename)).is_relative_to(_PACKAGE)]
     where = f" in {ours[-1][0].relative_to(_PACKAGE)}:{ours[-1][1]}" if ours else ""

@@ -30,8 +30,8 @@ def kind_of(matrix: Matrix, cell: CellKey) -> SubjectKind:
 
 
 def jvm_options(matrix: Matrix, cell: CellKey, vm: Vm) -> tuple[str, ...]:
-    """The options of the cell’s JVM; those of its tuning last, so that they win, and without another collector than the
-    tuning’s: a JVM with two does not start."""
+    """Return the options of the cell’s JVM, those of its tuning last, so that they win, and without any other collector
+    than the tuning’s: a JVM with two does not start."""
     tuning = tuning_for(matrix, cell)
     given = kind_of(matrix, cell).jvm_options(matrix, cell, vm)
     if any(map(_COLLECTOR.match, tuning.jvm_options)):
@@ -49,7 +49,7 @@ def assemble(
     confiner: Confiner,
     flags: Flags,
 ) -> Iterator[tuple[CellKey, CellSetup]]:
-    """For every cell of `cpu_sets`, all of which can be measured. `calibration`: None where nothing burns.
+    """Yield the setup of every cell of `cpu_sets`, all of which can be measured. `calibration`: None if nothing burns.
 
     Raises:
         MatrixError: a JVM does not start with its options, or a file that they name cannot be read.

@@ -29,9 +29,9 @@ from jdkmatrix.servers.base import InstalledServer
 
 @dataclass(frozen=True)
 class Parts:
-    """`servers`: by name on axis `server`; `jdks`: of the selected cells and of driver and remote system; `loads`: of
-    the selected cells with a server, as far as they are known; `drivers`: of those cells; `postgres`: None where
-    nothing needs it. A text says why one cannot be had. `own`: files of the user's applications, by workload."""
+    """The parts. `servers`: by name on axis `server`; `jdks`: of the selected cells, the driver and the remote system;
+    `loads`: of the selected cells with a server, as far as they are known; `drivers`: of those cells; `postgres`: None
+    if nothing needs it. A text says why one cannot be had. `own`: files of the users' applications, by workload."""
 
     workloads: Workloads
     servers: Mapping[str, InstalledServer]
@@ -59,7 +59,7 @@ class Parts:
         return found
 
     def remote(self, matrix: Matrix, answers: RemoteAnswers | None) -> RemoteParts | None:
-        """The remote system's parts; it runs on the driver's JDK, whatever the cell's is."""
+        """Return the remote system's parts; it runs on the driver's JDK, whatever the cell's is."""
         if answers is None:
             return None
         return RemoteParts(self.workloads.file("remote.jar"), self.java(matrix.driver.jdk), answers)
@@ -74,7 +74,7 @@ class Parts:
 
 
 class Flags:
-    """Asks each JVM for its flags once per set of options, CPUs and limits of what it looks at."""
+    """The flags of JVMs, asked for once per set of options, CPUs and those limits that a JVM looks at."""
 
     def __init__(self, confiner: Confiner) -> None:
         self._confiner = confiner
@@ -83,7 +83,7 @@ class Flags:
     def of(
         self, jdk: Available, cpus: CpuSets, options: tuple[str, ...], limits: Limits | None = None
     ) -> dict[str, str]:
-        """`limits`: of its box; none where it does not start in that, which its forks then tell.
+        """Return the flags. `limits`: of its box; empty if the JVM does not start in it, as its forks will then tell.
 
         Raises:
             MatrixError: it does not start with these options, or nothing holds it to its quota of CPU time here.
@@ -98,19 +98,19 @@ class Flags:
                 except MatrixError:
                     if seen == Limits():
                         raise
-                    self.of(jdk, cpus, options)  # raises where it does not start without a box, either
+                    self.of(jdk, cpus, options)  # raises if it does not start without a box, either
                     flags = {}
                 self._known[asked] = flags
         return self._known[asked]
 
 
 def workload_of(matrix: Matrix, cell: CellKey) -> Workload | Experiment:
-    """Its table."""
+    """Return the table of the cell's workload or experiment."""
     return matrix.workloads.get(cell.workload) or matrix.experiments[cell.workload]
 
 
 def tuning_for(matrix: Matrix, cell: CellKey) -> Tuning:
-    """The tuning that this cell's executor names; an empty one where it names none."""
+    """Return the tuning that this cell's executor names; an empty one if it names none."""
     name = tuning_of(cell.executor)
     return matrix.tunings[name] if name else Tuning(description="none")
 

@@ -43,7 +43,7 @@ _ASSETS = TypeAdapter(list[_LatestAsset])
 
 
 def addresses(feature_version: int) -> tuple[str, ...]:
-    """One for each system."""
+    """Return one address for each system."""
     return tuple(
         f"https://api.adoptium.net/v3/assets/latest/{feature_version}/hotspot"
         f"?architecture={machine}&image_type=jdk&os=linux&vendor=eclipse"
@@ -64,5 +64,5 @@ def _offers(text: str, feature_version: int) -> Iterator[tuple[System, Offer]]:
             yield system, Offer(name[1], date, package.link, package.checksum, package.checksum_link)
 
 
-# From the answers of `addresses`.
+# Reads the answers of `addresses`.
 read = newest_of(_offers)

@@ -16,7 +16,7 @@ from jdkmatrix.jdks.identify import build_order
 
 T = TypeVar("T")
 
-# As all three vendors call them in their file names.
+# The names that all three vendors use in their file names.
 MACHINES: Mapping[str, System] = {"x64": "x86_64-linux", "aarch64": "aarch64-linux"}
 
 _SHA256_LINE = re.compile(r"([0-9a-fA-F]{64})(?:\s+\*?(\S+))?")
@@ -26,7 +26,7 @@ _SHA256_LINE = re.compile(r"([0-9a-fA-F]{64})(?:\s+\*?(\S+))?")
 class Offer:
     """One archive of one build. `date`: when it was released (ISO), where that is said.
 
-    `sha256` None: it stands in the file at `sha256_url`.
+    `sha256` None: it is in the file at `sha256_url`.
     """
 
     version: str
@@ -38,7 +38,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Over:
-    """There is no early access any more: the feature version was released, `released` is its newest release."""
+    """The end of early access: the feature version was released, and `released` is its newest release."""
 
     released: str
 
@@ -64,7 +64,7 @@ Answer = Mapping[System, Pin] | Over | Unanswered
 
 
 def newest(offers: Iterable[tuple[System, Offer]]) -> dict[System, Offer]:
-    """The newest offer for each system; a system without any is left out."""
+    """Return the newest offer for each system; a system without any is left out."""
     best: dict[System, Offer] = {}
     for system, offer in offers:
         if system not in best or build_order(offer.version) > build_order(best[system].version):
@@ -75,7 +75,7 @@ def newest(offers: Iterable[tuple[System, Offer]]) -> dict[System, Offer]:
 def newest_of(
     offers: Callable[[str, int], Iterable[tuple[System, Offer]]],
 ) -> Callable[[Sequence[str], int], dict[System, Offer]]:
-    """What reads the newest JDK for each system from all answers of a vendor, of which `offers` reads one.
+    """Build a reader of the newest JDK for each system from all answers of a vendor, of which `offers` reads one.
 
     Raises:
         MatrixError: an answer is not as expected.
@@ -84,7 +84,7 @@ def newest_of(
 
 
 def parse_as(adapter: TypeAdapter[T], text: str, vendor: str) -> T:
-    """`text`, which is JSON, as what `adapter` describes; what is not described does not count.
+    """Parse the JSON in `text` as what `adapter` describes; what is not described is ignored.
 
     Raises:
         MatrixError: says what was found where something else was expected.
@@ -99,7 +99,7 @@ def parse_as(adapter: TypeAdapter[T], text: str, vendor: str) -> T:
 
 
 def read_sha256(text: str, url: str) -> str:
-    """The sha256 that a checksum file gives for the archive at `url`: alone, or followed by the archive's name.
+    """Read the sha256 that a checksum file gives for the archive at `url`: alone, or followed by the archive's name.
 
     Raises:
         MatrixError: it is no such file, or one for another archive.

@@ -23,12 +23,12 @@ _BUILD = re.compile(r"\bBuild\s+(?P<build>\d+)\s*\((?P<year>\d{4})/(?P<month>\d{
 
 
 def addresses(feature_version: int) -> tuple[str, ...]:
-    """The page of the feature version."""
+    """Return the page of the feature version."""
     return (f"https://jdk.java.net/{feature_version}/",)
 
 
 def read(texts: Sequence[str], feature_version: int) -> Found:
-    """The newest early-access build for each system, or that the page has releases only.
+    """Read the newest early-access build for each system, or that the page has releases only.
 
     Raises:
         MatrixError: the page names no build of this feature version, so that it is not as expected.
@@ -49,7 +49,7 @@ def read(texts: Sequence[str], feature_version: int) -> Found:
 
 
 def _date(page: str, link: re.Match[str]) -> str | None:
-    """The date that the page gives for the link's build; None where it gives none."""
+    """Return the date that the page gives for the link's build; None where it gives none."""
     for said in _BUILD.finditer(page):
         if link["version"].endswith(f"+{said['build']}"):
             try:

@@ -15,7 +15,7 @@ from jdkmatrix.jdks.upstream.offers import MACHINES, Offer, newest_of, parse_as
 VENDOR = "IBM Semeru"
 
 _ARCHIVE = re.compile(r"ibm-semeru-open-jdk_(?P<machine>x64|aarch64)_linux_(?P<version>[\w.-]+)\.tar\.gz")
-# The file name is what tells the version: a tag was "jdk-21.0.10+7.1_openj9-0.57.0" over a file for 21.0.10.1.
+# The version is in the file name: a tag was "jdk-21.0.10+7.1_openj9-0.57.0" over a file for 21.0.10.1.
 _PRODUCT = re.compile(r"\d+(?:\.\d+)+")
 _JAVA_AND_OPENJ9 = re.compile(r"(?P<numbers>\d+(?:\.\d+)*)_(?P<build>\d+)_openj9-(?P<openj9>\d+(?:\.\d+)*)")
 _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
@@ -38,12 +38,12 @@ _RELEASES = TypeAdapter(list[_Release])
 
 
 def addresses(feature_version: int) -> tuple[str, ...]:
-    """The list of the newest ten releases."""
+    """Return the address of the newest ten releases."""
     return (f"https://api.github.com/repos/ibmruntimes/semeru{feature_version}-binaries/releases?per_page=10",)
 
 
 def _offers(text: str, feature_version: int) -> Iterator[tuple[System, Offer]]:
-    """Drafts and previews do not count."""
+    """Yield the offers of an answer; drafts and previews do not count."""
     for release in parse_as(_RELEASES, text, VENDOR):
         if release.draft or release.prerelease:
             continue
@@ -63,7 +63,7 @@ def _offers(text: str, feature_version: int) -> Iterator[tuple[System, Offer]]:
 
 
 def _version(text: str) -> str | None:
-    """The version in the catalogue's spelling, "21.0.12.10" or "21.0.10+7_openj9-0.57.0"; None for previews
+    """Return the version in the catalogue's spelling, "21.0.12.10" or "21.0.10+7_openj9-0.57.0"; None for previews
     ("…-0.40.0-m1")."""
     if _PRODUCT.fullmatch(text):
         return text
@@ -71,5 +71,5 @@ def _version(text: str) -> str | None:
     return f"{match['numbers']}+{match['build']}_openj9-{match['openj9']}" if match else None
 
 
-# From the answers of `addresses`.
+# Reads the answers of `addresses`.
 read = newest_of(_offers)

@@ -1,8 +1,8 @@
 """The kinds of load, in the files beside this one: their fields, what follows from these, their words and figures.
 
-A file's `LOADS` names the records that a table [loads.NAME] may be, with what makes a `LoadKind` of each. Another kind
-is measured without being named elsewhere. Named are those that alone have a chart (report/run_page/over_rate.py,
-report/run_page/over_time.py), advice (report/cells/advice.py) or a check (config/checks.py) of their own, and the loads
+A file's `LOADS` names the records that a table [loads.NAME] may be, with what makes a `LoadKind` of each. A new kind is
+measured without being named elsewhere. The only ones named elsewhere have a chart (report/run_page/over_rate.py,
+report/run_page/over_time.py), advice (report/cells/advice.py) or a check (config/checks.py) of their own, or are loads
 of drivers and experiments (domain/loads.py).
 """
 
@@ -35,12 +35,12 @@ else:
 
 
 def kind_of(load: GivenLoad) -> LoadKind[Any]:
-    """One whose rate is not known yet stands for what does not depend on it: its length."""
+    """Return the kind of a load, which serves for all that does not depend on a rate not known yet: its length."""
     return KINDS[type(load)](load)
 
 
 def loads_words(loads: Sequence[GivenLoad]) -> str:
-    """The load of cells that have it by one name, in words: it differs where it was worked out for each condition."""
+    """Describe the load of cells that share its name: it differs if it was worked out for each condition."""
     distinct = list(dict.fromkeys(loads))
     first = kind_of(distinct[0])
     return first.words() if len(distinct) == 1 else first.words_of_all(distinct)

@@ -1,4 +1,4 @@
-"""A closed loop, then a search for the highest rate that holds; which rate is next, stats/capacity.py decides."""
+"""A closed loop, then a search for the highest rate that holds; stats/capacity.py decides which rate is next."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity, CapacityStep, Window
 from jdkmatrix.stats.capacity import CapacityRules, Probe, SearchOutcome, TriedRate, cut_off, is_known, next_rate, tried
 
-# Of one search: the floor, eight halvings and three repeats were usual.
+# Steps of one search: the floor, eight halvings and three repeats were usual.
 _USUAL_STEPS = 12
 
 
 class CapacityLoad(CellLoad):
-    """A closed loop, then constant rates: the highest that keeps p99 within `p99_max_us` without a failed request.
+    """A closed loop, then constant rates: finds the highest that keeps p99 within `p99_max_us` without failed requests.
 
-    The search goes from `floor_share` of the closed loop's throughput up to that throughput, until it has the rate to
-    within `resolution` (a share), in windows of `step_s`.
+    The search goes from `floor_share` of the closed loop's throughput up to that throughput, in windows of `step_s`,
+    until it has the rate to within `resolution` (a share).
     """
 
     kind: Literal["capacity"] = "capacity"
@@ -45,13 +45,13 @@ class CapacitySearch(LoadKind[CapacityLoad]):
     throughput_of = "In the closed loop before the search."
 
     def search(self, measured: Sequence[Window], nearest: NearestRate) -> Generator[Ask, Window, Capacity] | None:
-        """Up to what the closed loop of the same fork reached; None where it reached nothing."""
+        """Search up to what the closed loop of the same fork reached; None if it reached nothing."""
         rates_rps = [window.load.succeeded_rps for window in measured if window.valid]
         return self.search_below(fmean(rates_rps), nearest) if any(rates_rps) else None
 
     def search_below(self, ceiling_rps: float, nearest: NearestRate) -> Generator[Ask, Window, Capacity]:
-        """All rates are the nearest that the driver can make. With an error thrown in, of a window that could not be
-        measured, the answer is what was found until then.
+        """Search, with all rates the nearest that the driver can make. If an error is thrown in because a window could
+        not be measured, the answer is what was found until then.
 
         Raises:
             MatrixError: the server is so slow that the driver's lowest rate is no lower than the ceiling.

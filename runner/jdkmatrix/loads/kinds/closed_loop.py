@@ -14,15 +14,15 @@ _OF_LEAD = 10  # a choice, not a measurement
 
 
 class ClosedLoop(LoadKind[SaturateLoad]):
-    """A slow answer delays the next request: latencies say how many connections share the throughput, and not how long
-    a request that comes when it comes would take. So executors are not compared by them."""
+    """A slow answer delays the next request: latencies show how many connections share the throughput, not how long a
+    request that arrives independently would take. So executors are not compared by them."""
 
     metrics = ("throughput", "cpu")
     ratio_of = "of req/s"
 
     def why_no_turns(self, answer_s: float, turns: Turns) -> str | None:
-        """Its lead is over before a turn begins, with all of its requests at once, and it may have no answer for so
-        long; a server that works on all of them at once has then half done them all as the turn ends."""
+        """Refuse if answers take too long: a turn begins once its lead is over, with all requests at once, and may have
+        no answer for so long; a server that works on all at once has them all half done as the turn ends."""
         if round(answer_s * _OF_LEAD, 9) <= turns.lead_s:
             return None
         return (

@@ -1,5 +1,5 @@
-"""A closed loop that gets more connections step by step, as JMeter's stepping thread groups do: how much does the
-server answer at most, however many wait?"""
+"""A closed loop that gets more connections step by step, as JMeter's stepping thread groups do, to find the most that
+the server answers, however many wait."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Steps, best_wi
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 
-SATURATED_GAIN = 0.05  # a last step that gains less shows that no more is to gain
+SATURATED_GAIN = 0.05  # a last step that gains less shows that there is no more to gain
 
 
 class ConnectionStepsLoad(CellLoad):
-    """Closed loops one after another, each for one window of `step_s`: with `first` connections, then with `more` of
-    them than before, at last with `connections`."""
+    """Closed loops one after another, each for one window of `step_s`: with `first` connections, then each time with
+    `more` of them than before, finally with `connections`."""
 
     kind: Literal["connection-steps"] = "connection-steps"
     first: Annotated[int, Field(ge=1)]
@@ -43,7 +43,7 @@ class ConnectionStepsLoad(CellLoad):
 
 
 class ConnectionSteps(Steps[ConnectionStepsLoad]):
-    """Service times, as in any closed loop: executors are not compared by them. A pool grows while it is measured."""
+    """Like any closed loop, it has service times, which executors are not compared by. Pools grow while measured."""
 
     metrics = ("saturated", "cpu")
     ratio_of = "of the highest req/s in steps of connections"
@@ -79,7 +79,7 @@ class ConnectionSteps(Steps[ConnectionStepsLoad]):
         return f"{len(self.load.every_step)} steps of {self.load.step_s:g} s"
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:
-        """The most of any step; at least that, where the last one still gained, or does not count."""
+        """Return the most of any step; at least that, if the last one still gained, or does not count."""
         windows = fork.valid_windows
         most_rps = best_window(fork).load.succeeded_rps
         before_rps = max((window.load.succeeded_rps for window in windows[:-1]), default=0.0)

@@ -13,22 +13,22 @@ from jdkmatrix.stats.forks import fork_cpu_us_per_request
 
 
 class ConstantRate(LoadKind[RateLoad]):
-    """The rate fixes the throughput: executors are compared by what they spend on it, and by how long it takes."""
+    """The rate fixes the throughput: executors are compared by what they spend on it, and by how long they take."""
 
     question = Question("held the rate", "Held the rate")
     metrics = ("cpu", "p99")
     ratio_of = "of CPU per request where the rate is constant"
 
     def why_no_turns(self, answer_s: float, turns: Turns) -> str | None:
-        """docs/method.md, Protocols, has what was measured: with a delay of 2 ms the throughput of virtual threads over
-        the pool was 4 % higher in turns than fork after fork; without one, turns cost more time than they save."""
+        """Refuse. docs/method.md, Protocols, has the measurements: with a delay of 2 ms, throughput of virtual threads
+        over the pool was 4 % higher in turns than fork after fork; without one, turns cost more time than they save."""
         return "turns are no better than forks under a constant rate, and biased where a remote system answers"
 
     def answer(self, fork: Fork) -> bool:
         return held(fork)
 
     def cpu_us_per_request(self, fork: Fork) -> ForkFigure:
-        """µs; of a fork that missed its rate they are true, and of another load, so that they do not compare."""
+        """Return it in µs; if the fork missed its rate, it is true, but of another load, so it does not compare."""
         return ForkFigure(fork_cpu_us_per_request(fork), comparable=held(fork))
 
     def words(self) -> str:

@@ -1,4 +1,4 @@
-"""Tasks that a program without a server is given to do: its arms are not compared with each other."""
+"""Tasks given to a program without a server, whose arms are not compared with each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A load that rises while it is measured: how long until the peak, or up to which rate?"""
+"""Loads that rise while they are measured: how long until the peak, or up to which rate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ R = TypeVar("R", bound=LoadOverTime)
 
 
 class RampedLoad(RampLoad, LoadOverTime):
-    """A ramp with the rate under which the server is warmed up for it."""
+    """A ramp, with the rate at which the server is warmed up for it."""
 
     @property
     def ramp(self) -> RampLoad:
@@ -28,7 +28,7 @@ class RampedLoad(RampLoad, LoadOverTime):
 
 
 class JoinedLoad(JoinLoad, LoadOverTime):
-    """When all have joined, they go on for `held_s`."""
+    """Connections that join one after another; when all have joined, they go on for `held_s`."""
 
     held_s: Annotated[float, Field(gt=0, le=86_400)]
 
@@ -59,7 +59,7 @@ class _Rising(LoadKind[R]):
         return self.load.duration_s
 
     def ahead_s(self, lengths: Lengths) -> float:
-        """Its beginning."""
+        """Return the length of its beginning."""
         return min(_BEGINNING_S, self.load.duration_s)
 
     def length_words(self, lengths: Lengths) -> str:
@@ -75,7 +75,7 @@ def _rate_words(load: RampedLoad) -> str:
 
 
 class _ToLevel(_Rising[R]):
-    """It ends at a level that is held for a while."""
+    """A load that ends at a level that is held for a while."""
 
     cost_is_sampled = True
     question = Question("reached the peak of the ramp", "Reached the peak")
@@ -118,7 +118,7 @@ class RampToLevel(_ToLevel[RampedLoad]):
 
 
 class Joining(_ToLevel[JoinedLoad]):
-    """A closed loop has no backlog: who has no answer sends nothing."""
+    """A closed loop has no backlog: a connection without an answer sends nothing."""
 
     throughput_of = "Over the second half of the stretch in which all connections have joined."
 
@@ -130,7 +130,7 @@ class Joining(_ToLevel[JoinedLoad]):
 
 
 class RampToKnee(_Rising[RampedLoad]):
-    """It rises until its end."""
+    """A ramp that rises until its end."""
 
     question = Question(
         *("got to the end of the ramp without a knee", "No knee"), is_sought=True, better="to have a knee is worse"

@@ -1,4 +1,4 @@
-"""Loads that depend on what a server can do: worked out for each condition from a throughput that is measured first."""
+"""Loads that depend on what a server can do, worked out for each condition from a throughput that is measured first."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from jdkmatrix.loads.kinds.closed_loop import ClosedLoop
 from jdkmatrix.loads.kinds.constant_rate import ConstantRate
 
 Connections = Annotated[int, Field(ge=1, le=100_000)]
-_DIVIDED_BY = 4  # the threads of a driver each have as many; one of wrk2 has all where they cannot be divided
+_DIVIDED_BY = 4  # a driver's threads each get the same number; one of wrk2 gets all if they cannot be divided
 
 
 class Basis(Table):
     """The cell whose throughput stands for what a server can do: the same condition with this executor (None: the
-    server's own pool), under this closed loop, while the remote system, where the workload calls one, answers after
+    server's own pool), under this closed loop, while the remote system, if the workload calls one, answers after
     `wait_us`."""
 
     executor: Annotated[str, AfterValidator(check_executor)] | None = None
@@ -29,8 +29,8 @@ class Basis(Table):
 
 
 class RelativeLoad(GivenLoad, ABC):
-    """`connections_min`, or `per_waiting` of them for every request that waits for the remote system at once, were it
-    served at the rate (Little's law: rate × delay), up to a multiple of four, whichever is more."""
+    """`connections_min`, or `per_waiting` for every request that would wait for the remote system at once at the rate
+    (Little's law: rate × delay), rounded up to a multiple of four, whichever is more."""
 
     of: Basis
     connections_min: Connections
@@ -41,7 +41,7 @@ class RelativeLoad(GivenLoad, ABC):
 
     def connections(self, rate_rps: float, wait_us: int) -> int:
         waiting = self.per_waiting * rate_rps * wait_us / 1e6
-        # So many no host has ports for, which is then said.
+        # No host has ports for that many, which is then reported.
         return min(CONNECTIONS_MAX, max(self.connections_min, math.ceil(waiting / _DIVIDED_BY) * _DIVIDED_BY))
 
 
@@ -58,7 +58,7 @@ class ShareLoad(RelativeLoad):
 
 class FloodLoad(RelativeLoad):
     """Closed loop with so many connections that waiting for the remote system does not keep the server idle; with
-    `per_waiting` below 1, that it is idle for the rest of the time."""
+    `per_waiting` below 1, so few that it is idle for the rest of the time."""
 
     kind: Literal["flood"] = "flood"
     per_waiting: Annotated[float, Field(gt=0, le=100)]

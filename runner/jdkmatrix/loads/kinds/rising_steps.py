@@ -21,9 +21,9 @@ class StepsLoad(CellLoad):
     """Constant rates one after another, each for one window of `step_s`; the warm-up ends at `warmup_rps`.
 
     The series ends after `missed_max` steps in a row in which fewer requests were answered than were due: the server
-    is saturated, and its throughput then is what it can do. A step that a gate took counts neither way; three of them
-    in a row end the series, too. Behind the written rates follow up to `further_max` more, each `further_factor` times
-    the one before, as whole requests per second.
+    is saturated, and its throughput then is what it can do. A step that a gate rejected counts neither way; three of
+    them in a row also end the series. The written rates are followed by up to `further_max` more, each `further_factor`
+    times the one before, as whole requests per second.
     """
 
     kind: Literal["steps"] = "steps"
@@ -45,14 +45,14 @@ class StepsLoad(CellLoad):
 
     @property
     def every_rate_rps(self) -> tuple[float, ...]:
-        """Those that are written, and those that follow."""
+        """The rates that are written, and those that follow."""
         rates_rps = list(self.rates_rps)
         for _ in range(self.further_max):
             rates_rps.append(float(max(math.floor(rates_rps[-1]) + 1, round(rates_rps[-1] * self.further_factor))))
         return tuple(rates_rps)
 
     def carried(self, wait_us: int) -> Self:
-        """Without the rates for which there are too few connections where each request waits so long; but for two. At
+        """Leave out the rates for which there are too few connections if each request waits so long, but keep two. At
         such a rate every server would seem saturated."""
         most_rps = self.connections * 1e6 / wait_us if wait_us else math.inf
         fitting = sum(rate_rps <= most_rps for rate_rps in self.every_rate_rps)
@@ -95,7 +95,7 @@ class RisingSteps(Steps[StepsLoad]):
             title = f"step {index}, {rate_rps:,.0f} req/s"
             window = yield Ask(rate, self.load.step_s, f"step-{index}", title)
             invalid_in_a_row = 0 if window.valid else invalid_in_a_row + 1
-            if window.valid:  # another one says nothing of the server
+            if window.valid:  # an invalid one says nothing about the server
                 missed_in_a_row = missed_in_a_row + 1 if is_missed(window) else 0
             if missed_in_a_row >= self.load.missed_max or invalid_in_a_row >= INVALID_IN_A_ROW_MAX:
                 return
@@ -115,17 +115,17 @@ class RisingSteps(Steps[StepsLoad]):
         return None if kept_up and not fork.windows[-1].valid else kept_up
 
     def _was_saturated(self, fork: Fork) -> bool:
-        """Was the last step that counts missed?"""
+        """Return whether the last step that counts was missed."""
         last = fork.valid_windows[-1]
         return any(reason.code in ("rate-missed", "no-answers") for reason in last.shortfalls)
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:
-        """The most of any step; at least that, where the server was not saturated."""
+        """Return the most of any step; at least that, if the server was not saturated."""
         most_rps = best_window(fork).load.succeeded_rps
         return ForkFigure(most_rps, Bound.NONE if self._was_saturated(fork) else Bound.AT_LEAST)
 
     def cpu_us_per_request(self, fork: Fork) -> ForkFigure | None:
-        """At the lowest rate: how many steps there are differs from executor to executor."""
+        """Return the cost at the lowest rate: the number of steps differs from executor to executor."""
         lowest_rps = self.load.rates_rps[0]
         lowest = next((window for window in fork.valid_windows if offered_rps(window) == lowest_rps), None)
         if lowest is None or not lowest.load.succeeded:

@@ -1,1 +1,1 @@
-"""Programs from packages of any Debian suite, made to run on a Debian of another age; nothing is installed."""
+"""Programs from packages of any Debian suite, made to run on another release of Debian; nothing is installed."""

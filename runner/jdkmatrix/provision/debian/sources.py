@@ -25,10 +25,10 @@ class AptSource:
 
 
 def debian_archive(sources: Iterable[AptSource], codename: str | None) -> AptSource | None:
-    """The source that holds Debian itself: its suite is the host's own release, and it has `main`.
+    """Return the source that holds Debian itself: its suite is the host's own release, and it has `main`.
 
-    Security and updates have other suites, so they are not taken. Other people's repositories may have the same: what
-    sets Debian's mirror apart is that updates come from it, too, or else its usual path.
+    Security and updates have other suites, so they are not taken. Third-party repositories may have the same suite:
+    what sets Debian's mirror apart is that updates come from it, too, or else its usual path.
     """
     own, known = _MAIN_SUITES | ({codename} if codename else set()), list(sources)
     updated = {_plain(uri) for s in known if f"{codename}-updates" in s.suites for uri in s.uris}
@@ -45,7 +45,7 @@ def _plain(uri: str) -> str:
 
 
 def for_suite(source: AptSource, suite: str) -> str:
-    """A deb822 stanza for another suite of the same mirror."""
+    """Return a deb822 stanza for another suite of the same mirror."""
     lines = ["Types: deb", f"URIs: {' '.join(source.uris)}", f"Suites: {suite}", "Components: main"]
     if source.signed_by:
         first, *block = source.signed_by.split("\n")
@@ -55,7 +55,7 @@ def for_suite(source: AptSource, suite: str) -> str:
 
 
 def read_sources(etc_apt: Path = Path("/etc/apt")) -> list[AptSource]:
-    """Every source this host has; unreadable files do not count, as they would not for apt."""
+    """Read every source of this host; unreadable files do not count, as they would not for apt."""
     files = [etc_apt / "sources.list", *sorted((etc_apt / "sources.list.d").glob("*"))]
     found: list[AptSource] = []
     for path in files:
@@ -70,7 +70,7 @@ def read_sources(etc_apt: Path = Path("/etc/apt")) -> list[AptSource]:
 
 
 def parse_one_line(text: str) -> list[AptSource]:
-    """The `deb` lines of a *.list file."""
+    """Parse the `deb` lines of a *.list file."""
     found = []
     for line in text.splitlines():
         match = _ONE_LINE.match(line.partition("#")[0].strip())
@@ -83,7 +83,7 @@ def parse_one_line(text: str) -> list[AptSource]:
 
 
 def parse_deb822(text: str) -> list[AptSource]:
-    """The enabled `Types: deb` stanzas of a *.sources file."""
+    """Parse the enabled `Types: deb` stanzas of a *.sources file."""
     found = []
     kept = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     for stanza in re.split(r"\n\s*\n", kept):
@@ -96,7 +96,7 @@ def parse_deb822(text: str) -> list[AptSource]:
 
 
 def _fields(stanza: str) -> dict[str, str]:
-    """Names in lower case; a line that begins with a blank continues the field before it."""
+    """Parse the fields of a stanza, names in lower case; a line that begins with a blank continues the one before."""
     fields: dict[str, str] = {}
     name = ""
     for line in stanza.splitlines():

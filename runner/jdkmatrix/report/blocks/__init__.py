@@ -1,1 +1,1 @@
-"""Kinds of block, of which every page is a list, and the page itself."""
+"""The kinds of block that every page consists of, and the page itself."""

@@ -1,5 +1,5 @@
-"""Links, code and emphasis inside of text: Markup in which all that is given is escaped; plain text is just a string,
-which templates escape. And where links of the site lead."""
+"""Links, code and emphasis inside text: Markup in which everything given is escaped; plain text is just a string,
+which templates escape. Also where links of the site lead."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jdkmatrix.report.charts.shapes import dash_of
 
 @dataclass(frozen=True)
 class Wording:
-    """Words of words.toml, by their name, and what is filled in."""
+    """A text of words.toml, by its name, and the values to fill in."""
 
     name: str
     values: Mapping[str, object]
@@ -27,12 +27,12 @@ def say(name: str, **values: object) -> Wording:
 
 
 def joined(*parts: str) -> Markup:
-    """Plain text among them is escaped."""
+    """Join parts; plain text among them is escaped."""
     return Markup("").join(parts)
 
 
 def element(name: str, *content: str, css: str | None = None, **attributes: str | None) -> Markup:
-    """Attributes without a value are left out; `data_x` is called `data-x`."""
+    """Make an element. Attributes without a value are left out; `data_x` becomes `data-x`."""
     given = {"class": css, **attributes}
     told = "".join(f' {key.replace("_", "-")}="{escape(value)}"' for key, value in given.items() if value)
     return Markup(f"<{name}{told}>{joined(*content)}</{name}>")
@@ -51,7 +51,7 @@ def code(text: str) -> Markup:
 
 
 def link(text: str, href: str | None) -> Markup:
-    """The text alone where there is nothing to lead to. To another site, without telling it where a reader comes
+    """Make a link, or only the text where `href` is None. A link to another site does not tell it where a reader comes
     from."""
     if href is None:
         return escape(text)
@@ -76,7 +76,7 @@ def pre(text: str) -> Markup:
 
 
 def swatch(slot: int) -> Markup:
-    """A key of the palette: the line has the executor's colour and dash, as in the charts."""
+    """Draw a key of the palette: a line in the executor's colour and dash, as in the charts."""
     dashes = " ".join(map(str, dash_of(slot)))
     return Markup(
         f'<svg class="swatch e{slot % 8}" width="26" height="10" viewBox="0 0 26 10" aria-hidden="true">'
@@ -85,7 +85,7 @@ def swatch(slot: int) -> Markup:
 
 
 def fill(colour: str) -> Markup:
-    """The colour of an area or a bar."""
+    """Draw a swatch in the colour of an area or a bar."""
     return Markup(
         f'<svg class="swatch {escape(colour)}" width="14" height="10" viewBox="0 0 14 10" aria-hidden="true">'
         '<rect width="14" height="10" rx="2"/></svg> '
@@ -98,9 +98,9 @@ _UNSAFE_RUN = re.compile(r"[^A-Za-z0-9._+-]+")
 
 
 def file_stem(name: str) -> str:
-    """`name` if it is safe as a file name and in a link, else its safe letters and a hash that keeps it unique.
+    """Return `name` if it is safe as a file name and in a link, else its safe letters and a hash that keeps it unique.
 
-    Result files may come from elsewhere, so that an id may hold anything.
+    Result files may come from elsewhere, so an id may hold anything.
     """
     if _SAFE.fullmatch(name) and ".." not in name:
         return name
@@ -110,5 +110,5 @@ def file_stem(name: str) -> str:
 
 
 def cell_page(key: CellKey) -> str:
-    """The cell's page, seen from the index."""
+    """Return the address of the cell's page, relative to the index."""
     return f"cells/{file_stem(key.cell_id)}.html"

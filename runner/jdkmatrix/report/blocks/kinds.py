@@ -1,7 +1,7 @@
-"""The kinds of block, of which every page is a list, and the page itself. Each kind has a macro of its name in
+"""The kinds of block that every page consists of, and the page itself. Each kind has a macro of the same name in
 blocks.html.j2.
 
-A text is plain, or Markup of `inline`; what is plain is escaped when it is shown.
+Text is plain, or Markup from `inline`; plain text is escaped when it is shown.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class FactList(PageBlock):
-    """`css`: "facts list", "facts hero", "reading", "expected"."""
+    """A list of facts. `css`: "facts list", "facts hero", "reading", "expected"."""
 
     facts: Sequence[Fact | FactRow]
     css: str = "facts list"
@@ -59,8 +59,8 @@ class Tiles(PageBlock):
 
 @dataclass(frozen=True)
 class AnswerBox:
-    """`lead`: in one line, where there is one; `sentences`: what each is about, and what is said of it. `amber`:
-    something of it is not judged."""
+    """`lead`: in one line, where there is one; `sentences`: the subject of each, and what is said about it. `amber`:
+    part of the answer is not judged."""
 
     lead: str
     sentences: tuple[tuple[str, str], ...]
@@ -84,9 +84,9 @@ class Chart:
 
 @dataclass(frozen=True)
 class Charts(PageBlock):
-    """Charts of one figure below its heading. `key`: of their colours; `css`: "small", or how many stand beside each
-    other. `repeats`: notes say what the pictures show, and are for readers who do not see these. More than
-    `unfolded_max` are folded."""
+    """Charts of one figure below its heading. `key`: to their colours; `css`: "small", or how many are side by side.
+    `repeats`: the notes say what the pictures show, for readers who cannot see these. More charts than `unfolded_max`
+    are folded."""
 
     title: str
     words: str | Wording
@@ -99,11 +99,11 @@ class Charts(PageBlock):
 
 @dataclass(frozen=True)
 class HeatCell:
-    """`tone` is a CSS class: "n1".."n6" favour the numerator, "d1".."d6" the denominator, "even" nobody, "none";
-    "leans-n", "leans-d": an interval without 1 that is no evidence; "blind": one with 1 that excludes nothing that
-    matters; "unjudged": the arms lost different numbers of forks; "p1".."p5": a share, the largest first.
+    """`tone` is a CSS class: "n1".."n6" favour the numerator, "d1".."d6" the denominator, "even" neither, "none";
+    "leans-n", "leans-d": an interval that excludes 1 without being evidence; "blind": one that contains 1 and also
+    differences that matter; "unjudged": the ratio is not judged; "p1".."p5": a share, the largest first.
 
-    `decided`: the verdict names one of the two. `interval`: what stands below the value; `href`: of the cell's page.
+    `decided`: the verdict names one of the two. `interval`: the text below the value; `href`: of the cell's page.
     """
 
     value: str
@@ -123,7 +123,7 @@ class HeatCell:
 
 @dataclass(frozen=True)
 class HeatMap(PageBlock):
-    """`of` tells it from maps of the same title."""
+    """`of` distinguishes it from maps with the same title."""
 
     title: str
     corner: str
@@ -145,7 +145,7 @@ class ColourScale(PageBlock):
 
 @dataclass(frozen=True)
 class Notice:
-    """`weight`: "warn" changes how figures must be read, "info" is to be known."""
+    """`weight`: "warn" changes how figures must be read, "info" is worth knowing."""
 
     weight: str
     title: str
@@ -157,7 +157,7 @@ class Notices(PageBlock):
     notices: tuple[Notice, ...]
 
 
-TAIL_LINES = 200  # of a log, so many are shown
+TAIL_LINES = 200  # of a log that are shown
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class Log(PageBlock):
 
 @dataclass(frozen=True)
 class Pre(PageBlock):
-    """Lines to copy; `label`: of commands, for those who do not see them."""
+    """Lines to copy; `label`: of commands, for readers who cannot see them."""
 
     text: str
     label: str = ""
@@ -200,8 +200,8 @@ class HowToRead(PageBlock):
 
 @dataclass(frozen=True)
 class Pick:
-    """One thing to choose, by value and words. `others`: what no run here has, and a profile would measure; `chosen`:
-    what is picked first; `constant`: there is nothing to choose."""
+    """One thing to choose, each option by value and words. `others`: in no run here, but a profile would measure them;
+    `chosen`: the initial choice; `constant`: there is nothing to choose."""
 
     axis: str
     title: str
@@ -216,15 +216,15 @@ class Pick:
 
 @dataclass(frozen=True)
 class Picker(PageBlock):
-    """Which of the answers is shown; scripts read it (home.js)."""
+    """A choice of the answer that is shown; home.js reads it."""
 
     picks: tuple[Pick, ...]
 
 
 @dataclass(frozen=True)
 class Container(PageBlock):
-    """Blocks that stand together. `css`: "windows", "heats", …; "js-only" is seen where scripts run. `live`: scripts
-    change it, and it is then read out."""
+    """Blocks that belong together. `css`: "windows", "heats", …; "js-only" is visible where scripts run. `live`:
+    scripts change it, and it is then read out."""
 
     blocks: Sequence[PageBlock]
     css: str = ""
@@ -234,8 +234,8 @@ class Container(PageBlock):
 
 @dataclass(frozen=True)
 class Section(PageBlock):
-    """`words` stand below the title, and so do the reasons of what is not ok. `id` may be missing; `unseen`: the title
-    is for those who do not see the page."""
+    """`words` are shown below the title, as are the reasons for whatever is not ok. `id` may be missing; `unseen`: the
+    title is for readers who cannot see the page."""
 
     id: str
     title: str
@@ -247,7 +247,7 @@ class Section(PageBlock):
 
 @dataclass(frozen=True)
 class Disclosure(PageBlock):
-    """Blocks below a summary that opens them. With the class "block" it stands as a section of its own."""
+    """Blocks below a summary that opens them. With the class "block" it is a section of its own."""
 
     summary: str
     blocks: Sequence[PageBlock]
@@ -255,14 +255,14 @@ class Disclosure(PageBlock):
 
 
 def every_block(blocks: Iterable[PageBlock]) -> Iterator[PageBlock]:
-    """These, and those inside of them."""
+    """Yield these blocks and those inside them."""
     for one in blocks:
         yield one
         if isinstance(one, Container | Section | Disclosure):
             yield from every_block(one.blocks)
 
 
-# Of the site, on every page of it but the front page, which has it in its own.
+# The menu of the site, on every page except the front page, whose own menu includes it.
 SITE_MENU = (
     ("Answer", "index.html"),
     ("Runs", "index.html#runs"),
@@ -275,9 +275,9 @@ SITE_MENU = (
 @dataclass(frozen=True)
 class WebPage:
     """`heading`, `summary`, `lede`: at its top. `root` leads to the folder of the site; None: it belongs to none.
-    `up`: where the name at its head leads, if not to the site's front page; `run_id` stands beside that name, on pages
-    of a run. `menu`: of this page, each with its title and where it leads. `tab`: what the browser's tab says, if not
-    the heading and whose page it is; `plain`: it has no style and no menus, since there may be thousands of its
+    `up`: where the name at its head leads, if not to the site's front page; `run_id` is shown beside that name, on
+    pages of a run. `menu`: of this page, each entry with its title and target. `tab`: the text of the browser's tab, if
+    not the heading and whose page it is; `plain`: it has no style and no menus, since there may be thousands of its
     kind."""
 
     heading: str

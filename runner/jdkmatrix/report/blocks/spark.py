@@ -1,4 +1,4 @@
-"""A trend inside of a table: a mark that is read without JavaScript, as the swatches are."""
+"""A trend inside a table: like the swatches, a mark that needs no JavaScript."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from markupsafe import Markup, escape
 from jdkmatrix.report.charts.shapes import Row
 
 _WIDTH, _HEIGHT, _EDGE = 132, 34, 5
-_LARGE_MAX = 12  # dots that have the room to be large
-_EXACT = 1 + 1e-9  # rounding is no end that is cut off
-_LEAST = math.log(1.1)  # the scale reaches at least so far to either side, so that scatter looks small where it is
+_LARGE_MAX = 12  # so many dots have room to be large
+_EXACT = 1 + 1e-9  # rounding alone does not count as an end that is cut off
+_LEAST = math.log(1.1)  # the scale reaches at least this far to either side, so that small scatter looks small
 
 
 def spark(points: Sequence[Row], label: str) -> Markup:
-    """Values above 0 with their intervals, the oldest first, evenly spaced, on a logarithmic scale. `points`: value,
-    low, high, line and care, as `over_runs` has them; `label` says the same in words."""
+    """Draw values above 0 with their intervals, the oldest first, evenly spaced, on a logarithmic scale. `points`:
+    value, low, high, line and care, as `over_runs` has them; `label` says the same in words."""
     logs = [math.log(point["value"]) for point in points]
     middle, spread = (min(logs) + max(logs)) / 2, (max(logs) - min(logs)) / 2
     # An interval that dwarfs the values is cut off, and ends in an arrow.

@@ -1,5 +1,5 @@
-"""Tables: columns with their titles, and rows of figures and text. Their bodies are one string each, made without a
-template: a page may have thousands of cells."""
+"""Tables: columns with their titles, and rows of figures and text. Each body is one string, made without a template:
+a page may have thousands of cells."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jdkmatrix.report.words.sentences import AXIS_TITLES
 
 @dataclass(frozen=True)
 class Column:
-    """`css`: "num" for figures, "text" and "ends" for words that wrap. `head`: its cells are the heads of their
+    """`css`: "num" for figures, "text" and "ends" for words that wrap. `head`: its cells head their
     rows."""
 
     title: str
@@ -30,8 +30,8 @@ _KINDS = {"#": "num", "~": "ends", "=": "text"}
 
 @lru_cache(typed=True)
 def columns(*titles: str) -> tuple[Column, ...]:
-    """The first heads its rows. "Rate|req/s#": a title, its unit behind a bar, and at its end "#" for figures, "~" and
-    "=" for words that wrap."""
+    """Make columns, of which the first heads its rows. "Rate|req/s#": a title, its unit after a bar, and at the end "#"
+    for figures, "~" and "=" for words that wrap."""
     found: list[Column] = []
     for title in titles:
         css = _KINDS.get(title[-1], "")
@@ -48,7 +48,7 @@ def axis_column(axis: str) -> Column:
 
 @dataclass(frozen=True)
 class Sorted:
-    """Words that stand in another order than that of their letters."""
+    """Words that are sorted by `key`, not alphabetically."""
 
     words: str
     key: str
@@ -59,7 +59,7 @@ Cell = Figure | Sorted | str
 
 @dataclass(frozen=True)
 class TableRow:
-    """`data`: what scripts know of it, by name."""
+    """`data`: what scripts know about the row, by name."""
 
     cells: Sequence[Cell]
     css: str = ""
@@ -69,9 +69,9 @@ class TableRow:
 
 @dataclass(frozen=True)
 class DataTable(PageBlock):
-    """`label` is for those who do not see it, unlike that of any other table of the page. `css`: "wrap" for long words,
-    "stack" for rows that narrow screens show as lists. `tall`: it scrolls inside itself. `filter`: by words, and by the
-    values of each axis, which has its name among the rows' data and its title."""
+    """`label`: for readers who cannot see the table, unique on the page. `css`: "wrap" for long words, "stack" for rows
+    that narrow screens show as lists. `tall`: it scrolls by itself. `filter`: by words, and by the values of each axis,
+    given by its name in the rows' data and its title."""
 
     label: str
     columns: tuple[Column, ...]

@@ -32,7 +32,7 @@ Getter = Callable[[Window], Figure]
 
 
 def _unscheduled(window: Window) -> str:
-    """Why a figure of its schedule is missing."""
+    """Say why a figure of its schedule is missing."""
     return "a closed loop has no schedule" if window.load.load.is_closed_loop else _SILENT
 
 
@@ -43,7 +43,7 @@ def _percentile(latency: Latency | None, name: str, why: str = _SILENT) -> Figur
 
 
 def _latency(name: str) -> Getter:
-    """At least that, where requests that would be beyond it have no answer."""
+    """Return a getter of a percentile; it is a lower bound where requests that would be beyond it have no answer."""
 
     def figure(window: Window) -> Figure:
         latency = chosen(window)
@@ -57,7 +57,7 @@ def _latency(name: str) -> Getter:
 
 
 def _use(role: CpuRole, figure: Callable[[CpuUse], float]) -> Getter:
-    """A figure of the CPUs that a role has, with whoever shares them."""
+    """Return a getter of a figure of a role's CPUs, including whoever shares them."""
     return lambda window: share(figure(use) if (use := window.host.use_of(role)) else None)
 
 
@@ -168,15 +168,15 @@ _WHERE_SEEN: dict[str, Callable[[Window], object]] = {
 
 
 def _readings_us(window: Window) -> float | None:
-    """CPU time per answer of status 2xx that answering our own questions took, in µs; it is left out of CPU per
-    request. None: not recorded, or no such answer."""
+    """Return the CPU time per answer of status 2xx that answering our own questions took, in µs; CPU per request leaves
+    it out. None: not recorded, or no such answer."""
     used_s, answers = window.sut.probe_cpu_s, window.load.answers_2xx
     return used_s * 1e6 / answers if used_s is not None and answers else None
 
 
 def window_blocks(fork: Fork) -> tuple[PageBlock, ...]:
-    """A table for each group of figures, a window in a line; below them why windows are lost, or what the server did
-    not do in them."""
+    """Build a table for each group of figures, a window per line; below them, why windows are lost, or what the server
+    did not do in them."""
     windows = fork.windows
     if not windows:
         return ()
@@ -191,7 +191,7 @@ def window_blocks(fork: Fork) -> tuple[PageBlock, ...]:
 
 
 def window_tables(windows: Sequence[Window], fork: int) -> tuple[DataTable, ...]:
-    """Groups of figures that not every server has are shown where a window has any."""
+    """Build the tables; groups of figures that not every server has are shown where a window has any."""
     heads = [_head(window) for window in windows]
     return tuple(
         DataTable(
@@ -218,7 +218,7 @@ def _messages(reasons: Iterable[Reason]) -> str:
 
 
 def search_blocks(fork: int, capacity: Capacity) -> tuple[PageBlock, ...]:
-    """Every window of one fork's search, in the order in which they were run."""
+    """List every window of one fork's search, in the order in which they were run."""
     held = f"{digits(capacity.held_rps, 4)} requests/s held" if capacity.held_rps else "no rate held"
     failed = f"{digits(capacity.failed_rps, 4)} did not" if capacity.failed_rps else "none failed above it"
     words = (

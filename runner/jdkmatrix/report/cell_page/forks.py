@@ -1,5 +1,5 @@
-"""A fork of a cell: where and how it ran; of a server what it was proven to be, its seconds and its windows, of an
-experiment what its program counted and expected. Pure; logs were read before."""
+"""A fork of a cell: where and how it ran; for a server, what it was proven to be, its seconds and its windows; for an
+experiment, what its program counted and expected. Pure; logs are read beforehand."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ from jdkmatrix.stats.percentiles import enough_beyond
 from jdkmatrix.store.cells import CellRecord
 
 _PLACES: tuple[tuple[Place, str], ...] = (
-    ("servers", ""),  # as its own executor has them
+    ("servers", ""),  # in words for its own executor
     ("plugged_virtual", "virtual threads"),
     ("plugged_platform", "platform threads of the plugged executor"),
     ("elsewhere", "threads of unknown origin"),
 )
 _TAIL = ("90", "99", "99.9")
 _HOME = re.compile(r"(?<![^:=,])~(?=/|$)")  # at the start of a path
-# Clocks are read one after another, microseconds apart; so much is no step.
+# Clocks are read one after another, microseconds apart; less than this is no step.
 _CLOCKS_APART_S = 0.001
 
 
 def fork_section(fork: Fork, cell: CellStats, record: CellRecord, run: RunRecord, logs: Sequence[Log]) -> Section:
-    """The first log of a fork that failed is open."""
+    """Build the section of a fork; the first log of one that failed is open."""
     word, css = STATUS_WORDS[fork.status], fork.status.value
     if cell.fork_fell_short(fork):
         word, css = State.FELL_SHORT.value, State.FELL_SHORT.css
@@ -80,7 +80,7 @@ def fork_section(fork: Fork, cell: CellStats, record: CellRecord, run: RunRecord
 
 
 def for_a_shell(command: Sequence[str]) -> str:
-    """To be pasted: in kept runs ~ stands for the home also where no shell reads it so, as in -javaagent:~/…"""
+    """Quote it for pasting: in kept runs ~ is the home directory even where no shell reads it so: -javaagent:~/…"""
     return " ".join(map(_argument, command))
 
 
@@ -151,7 +151,7 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[Fact]:
 
 
 def protocol_words(fork: Fork) -> str:
-    """How it was measured beside the others of its block."""
+    """Say how it was measured beside the others of its block."""
     if not fork.together:
         return f"by itself: {fork.why_alone}" if fork.why_alone else "separate: by itself"
     windows = fork.windows
@@ -175,7 +175,7 @@ def _proof(fork: Fork) -> str:
 
 
 def under_load_words(fork: Fork) -> str:
-    """The windows and those of a search are told together."""
+    """Say which threads served requests under load, over the windows and those of a search together."""
     windows = fork.every_window
     told = [(window, window.served) for window in windows if window.served]
     if shares := [of_time for window in windows if (of_time := window.sut.carriers_cpu_share) is not None]:
@@ -208,7 +208,7 @@ def under_load_words(fork: Fork) -> str:
 
 
 def outside_words(proof: OutsideProof) -> str:
-    """How the executor was proven without a word of the application."""
+    """Say how the executor was proven without a word from the application."""
     busiest = ", ".join(f"“{one.name}” ({one.threads}) {per_cent(one.cpu_share)}" for one in proof.busiest)
     names = ", ".join(f"“{name}”" if name else "without a name" for name in proof.virtual_names)
     seen = (
@@ -254,7 +254,7 @@ def program_blocks(fork: Fork, run: RunRecord) -> Iterator[PageBlock]:
 
 
 def _of_distribution(told: Seen) -> Iterator[Figure]:
-    """How many; in ms its ends and percentiles. The median of few values is one, a tail of them is not."""
+    """Yield the count, and in ms the ends and percentiles. Few values have a median, but no tail."""
 
     def shown(value_us: float | None) -> Figure:
         return milliseconds(value_us, why="the program does not say")
@@ -268,7 +268,7 @@ def _of_distribution(told: Seen) -> Iterator[Figure]:
 
 
 def _figure(one: WindowReading, metric: Measurand, result: ProgramResult) -> tuple[Cell, ...]:
-    """Its value, what is expected, and the ratio."""
+    """Return its title, its value, what is expected, and the ratio."""
     expected = ratio = missing("nothing is expected of this figure")
     if one.expected is not None:
         expected, ratio = Figure(amount(one.expected, metric.unit), one.expected), missing("0 is expected")
@@ -348,7 +348,7 @@ def remote_facts(remote: RemoteStats) -> tuple[Fact, ...]:
 
 
 def earlier_attempts(record: CellRecord, run: RunRecord, logs: Logs) -> Iterator[PageBlock]:
-    """In the order of measurement; none where every fork stands at its first attempt."""
+    """Show earlier attempts in the order of measurement; none where every fork kept its first attempt."""
     for fork in record.attempts:
         status = badge(STATUS_WORDS[fork.status], fork.status)
         yield Prose(heading=joined(f"Fork {fork.fork}, attempt {fork.attempt} ", status))

@@ -1,4 +1,4 @@
-"""Log files of forks: found only inside the run, shown by their end, copied whole."""
+"""Log files of forks: found only inside the run, shown by their last lines, copied whole."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from jdkmatrix.store.readable import is_of_the_host
 Logs = Mapping[tuple[int, int], Sequence[Log]]  # by number and attempt of a fork
 _TAIL_BYTES = 512 * 1024
 _NUMBER = re.compile(r"[0-9]+")
-# What no browser shows well; tabs and line ends stay.
+# Characters that no browser shows well; tabs and line ends stay.
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def _real(path: Path) -> Path:
-    return Path(realpath(path))  # unlike Path.resolve, it raises nothing where links lead in a circle
+    return Path(realpath(path))  # unlike Path.resolve, it raises nothing where links form a loop
 
 
 def _resolve(root: Path, relative: str, real: Callable[[Path], Path]) -> Path | str:
-    """The file that a cell record means, or why it is not shown. `root`: the run's folder, without symbolic links;
-    `real`: the same of any folder.
+    """Return the file that a cell record means, or why it is not shown. `root`: the run's folder, without symbolic
+    links; `real` resolves any folder likewise.
 
     Paths are relative to the run's `cells` folder. A record may come from elsewhere: nothing outside the run's own
-    folder is read, by dots, by an absolute path or by a symbolic link.
+    folder is read, whether by dots, by an absolute path or by a symbolic link.
     """
     try:
         given = root / "cells" / relative
@@ -50,9 +50,9 @@ def _resolve(root: Path, relative: str, real: Callable[[Path], Path]) -> Path | 
 
 
 def tail(path: Path) -> tuple[str, bool]:
-    """The last TAIL_LINES lines without control characters, and is that less than all?
+    """Return the last TAIL_LINES lines without control characters, and whether there are more.
 
-    Only the last half megabyte is read; a line cut by that is dropped where others follow.
+    Only the last half megabyte is read; a line cut by that is dropped if others follow.
     """
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -66,13 +66,13 @@ def tail(path: Path) -> tuple[str, bool]:
 
 
 def publish_all(loaded: LoadedRun, cell: CellRecord, page_dir: Path) -> Logs:
-    """The logs of every fork and every earlier attempt, by number and attempt."""
+    """Publish the logs of every fork and every earlier attempt, by number and attempt."""
     root = loaded.directory.resolve()
     return {(fork.fork, fork.attempt): publish(root, cell, fork, page_dir) for fork in (*cell.attempts, *cell.forks)}
 
 
 def publish(root: Path, cell: CellRecord, fork: Fork, page_dir: Path) -> tuple[Log, ...]:
-    """Copy the fork's logs and interval histograms to below `page_dir`, and say what the page shows of them.
+    """Copy the fork's logs and interval histograms below `page_dir`, and return what the page shows of them.
 
     `root`: the run's folder, without symbolic links.
     """
@@ -89,7 +89,7 @@ def publish(root: Path, cell: CellRecord, fork: Fork, page_dir: Path) -> tuple[L
 
 
 def _in_order(named: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Those whose titles differ in a number only stand together, by that number."""
+    """Order logs so that titles that differ only in a number are together, by that number."""
     kinds = grouped((_NUMBER.sub("", title), (title, path)) for title, path in named)
     return [log for some in kinds.values() for log in sorted(some, key=_by_number)]
 

@@ -1,4 +1,4 @@
-"""The page of a cell: its figures, its peers, its forks, and what it ran with. Pure; logs were read before."""
+"""The page of a cell: its figures, its peers, its forks, and what it ran with. Pure; logs are read beforehand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from jdkmatrix.store.cells import CellRecord
 
 @dataclass(frozen=True)
 class CellLinks:
-    """Seen from the cell's page: `record`: where its record is, or, `elsewhere`, all files of its run; `hgrm`: its
+    """Links from the cell's page. `record`: to its record or, if `elsewhere`, to all files of its run; `hgrm`: to its
     latencies."""
 
     record: str
@@ -40,7 +40,7 @@ class CellLinks:
 def cell_page(
     cell: CellStats, record: CellRecord, judged: JudgedRun, logs: Logs, links: CellLinks, root: str
 ) -> WebPage:
-    """`record`: of the cell, with all details; `root` leads to the site's folder."""
+    """Build the page. `record`: of the cell, with all details; `root` leads to the site's folder."""
     key, run = record.key, judged.run
     above: tuple[Section, ...]
     if cell.is_program:
@@ -101,17 +101,17 @@ def _unit(spread: Spread) -> str:
 
 
 def _spread_tile(spread: Spread) -> Tile:
-    """It says beneath what it rests on."""
+    """Make a tile that says beneath its figure what it rests on."""
     figure = spread_figure(spread)
     under = ", ".join(filter(None, (figure.under, plural(spread.forks, "fork"))))
     return Tile(spread.title, figure._replace(under=under), _unit(spread))
 
 
 def _figure_tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
-    """A tile says beneath its figure how sure it is, and in so many words where there is no interval."""
+    """Make tiles that say beneath their figures how sure these are, or why there is no interval."""
 
     def sure(figure: Figure) -> Figure:
-        """Where there is no interval, the tooltip says why."""
+        """Show the tooltip beneath a figure without an interval: it says why there is none."""
         return figure if figure.sort is None or figure.under else figure._replace(under=figure.title)
 
     def percentile(name: str) -> Figure:
@@ -144,7 +144,7 @@ def _figure_tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
 
 
 def _arms(cell: CellStats, judged: JudgedRun) -> Iterator[Section]:
-    """Every arm, beside the leading figure of this one or, where it has none, of another."""
+    """List every arm with the leading figure of this one or, where it has none, of another."""
     cells = judged.experiments
     every = (cell, *cells.some(cells.peers(cell.key)))
     first = next((one.spreads[0] for one in every if one.spreads), None)
@@ -160,7 +160,7 @@ def _arms(cell: CellStats, judged: JudgedRun) -> Iterator[Section]:
 
 
 def _siblings(shown: ShownCell, judged: JudgedRun) -> Iterator[Section]:
-    """Every executor."""
+    """List every executor under the same conditions."""
     kind = shown.cell.latency.kind if shown.cell and shown.cell.latency else None
     heads = (Column("Executor", head=True), *(one.column(kind) for one in BRIEF))
 
@@ -173,8 +173,8 @@ def _siblings(shown: ShownCell, judged: JudgedRun) -> Iterator[Section]:
 def _peers(
     key: CellKey, cells: Cells, heads: tuple[Column, ...], row: Callable[[CellKey, CellStats | None], Sequence[Cell]]
 ) -> Iterator[Section]:
-    """All cells that differ from this one in the executor only; nothing where there is no other. `row`: what stands
-    behind the name of each."""
+    """List all cells that differ from this one only in the executor; nothing where there is no other. `row`: what
+    follows the name of each."""
     peers = cells.peers(key)
     if len(peers) < 2:
         return
@@ -189,7 +189,7 @@ def _peers(
 
 
 def _against(shown: ShownCell, cell: CellStats) -> Iterator[Section]:
-    """The run’s comparison of this cell with its reference, and the blocks behind it."""
+    """Show the run’s comparison of this cell with its reference, and the blocks behind it."""
     key, judgements = cell.key, shown.judgements
     metrics = metrics_of(cell.load)
     compared = [one for metric in metrics if (one := judgements.comparison(metric, key))]

@@ -1,4 +1,4 @@
-"""Which executor to take, by the figure that matters to a reader: a sentence for each figure of a condition. Pure."""
+"""Advice on which executor to use: a sentence for each figure of a condition that may matter to a reader. Pure."""
 
 from __future__ import annotations
 
@@ -28,32 +28,32 @@ from jdkmatrix.stats.verdicts import RELEVANT, Judged, Verdict, verdict_by_inter
 
 
 class Side(Enum):
-    """Whom a figure favours."""
+    """The executor that a figure favours."""
 
     VIRTUAL = "virtual"
     POOL = "pool"
     OPEN = "open"
 
 
-OUTCOME = "outcome"  # beside the ids of metrics
+OUTCOME = "outcome"  # in addition to the ids of metrics
 
-# Read back from files; its bounds keep the quotient of any two a finite number above 0.
+# Read back from files; its bounds keep the quotient of any two finite and above 0.
 KeptRatio = Annotated[float, Field(ge=1e-150, le=1e150)]
 
 _SIDE_OF = {PairFinding.BETTER: Side.VIRTUAL, PairFinding.WORSE: Side.POOL}
 _VIRTUAL, _POOL = "virtual threads", "the pool"
 _DO = {Side.VIRTUAL: "Use virtual threads", Side.POOL: "Keep the pool"}
-_NONE_SEEN = 5e-4  # a ratio so near to 1 is shown as 1.000
+_NONE_SEEN = 5e-4  # a ratio this close to 1 is shown as 1.000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """The answer of one figure under one condition. `side`: whom `sentence` tells the reader to take; `word`, `tone`:
-    what is found of this figure alone, in a few words and as HeatCell's. `value`: of virtual threads over the pool,
-    `under`: its interval, or why there is none; `judged`: has it a verdict, be it that no difference was seen? `ratio`,
+    """The answer of one figure under one condition. `side`: the executor that `sentence` recommends; `word`, `tone`:
+    the finding of this figure alone, in a few words and as in HeatCell. `value`: of virtual threads over the pool;
+    `under`: its interval, or why there is none; `judged`: it has a verdict ("no difference seen" is one); `ratio`,
     `low`, `high`: unrounded, None for the ends where one block was measured, and where the figure is a count of forks;
-    `blocks`: that stand behind the ratio, 0 where there is none; figures of one condition may have different ones;
-    `confidence`: the nominal one of the interval, `least_error`: as of Ratio; `relevant`: the share from which on a
+    `blocks`: how many are behind the ratio, 0 where there is none; they may differ between figures of a condition;
+    `confidence`: the nominal one of the interval; `least_error`: as in Ratio; `relevant`: the share from which a
     difference matters. `note`: the end of `sentence`, which says what the ratio does not.
     """
 
@@ -76,7 +76,7 @@ class Advice:
     note: str = ""
 
     def estimate(self) -> Estimate | None:
-        """None where it has no interval, or is not judged."""
+        """Return the estimate; None where it has no interval, or is not judged."""
         if not self.judged or self.ratio is None or self.low is None or self.high is None:
             return None
         found = Estimate(self.ratio, self.low, self.high, self.blocks, of_ratio=True, confidence=self.confidence)
@@ -84,9 +84,9 @@ class Advice:
 
 
 def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
-    """On what forks did, where some did not do what their load asks for, and on each figure of the load that virtual
-    threads and the pool both have; `key`: of virtual threads. What forks did comes first, unless it is undecided and a
-    figure is decided. Last, p99 where it is measured and not judged."""
+    """Advise by what forks did, where some did not do what their load asks for, and by each figure of the load that
+    virtual threads and the pool both have; `key`: of virtual threads. What forks did comes first, unless it is
+    undecided and a figure is decided. p99 comes last, where it is measured and not judged."""
     cells = judgements.cells
     cell, pool = cells.get(key), cells.get(key.model_copy(update={"executor": own_pool(key.server)}))
     if cell is None or pool is None:
@@ -96,7 +96,7 @@ def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
     told = (_of_outcomes(cell, outcomes),) if outcomes is not None and outcomes.worth_reporting else ()
 
     def of(metric: Metric, judged: Judged) -> Advice:
-        """Where one of the two does what its load asks for and the other does not, that comes before any figure."""
+        """Advise by one figure. Where only one of the two does what its load asks for, that comes before the figure."""
         own = _side(judged, metric)
         behind, name = (pool, _POOL) if own is Side.VIRTUAL else (cell, _VIRTUAL)
         why = None if own is Side.OPEN else held_back(behind, far_behind=is_far_behind(metric, judged))
@@ -114,14 +114,14 @@ def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
 
 
 def advised(judgements: Judgements) -> dict[CellKey, tuple[Advice, ...]]:
-    """By the cells that stand for virtual threads, where there is anything to advise."""
+    """Return the advice by the cells that stand for virtual threads, where there is any."""
     cells = judgements.cells
     asked = {key: advise(judgements, key) for key in cells.keys if cells.stands_for_virtual(key)}
     return {key: told for key, told in asked.items() if told}
 
 
 def _of_outcomes(cell: CellStats, judged: JudgedOutcomes) -> Advice:
-    """How many forks did what their load asks for: a figure of its own, since a fork that did not has no other."""
+    """Advise by how many forks did what their load asks for; a fork that did not has no other figure."""
     side = _SIDE_OF.get(judged.finding, Side.OPEN)
     one, other = judged.contrast.numerator, judged.contrast.denominator
     said = f"with {_VIRTUAL} the server {judged.against} with {_POOL}"
@@ -140,7 +140,7 @@ def _of_outcomes(cell: CellStats, judged: JudgedOutcomes) -> Advice:
 
 
 def _service_times(cell: CellStats, pool: CellStats) -> tuple[Advice, ...]:
-    """Both p99 in a closed loop; a reader who asks for p99 must not get another figure instead."""
+    """Report p99 of both in a closed loop; a reader who asks for p99 must not get another figure instead."""
     both = [of_metric(P99, one, why="") for one in (cell, pool)]
     if P99 in metrics_of(cell.load) or any(one.sort is None for one in both):
         return ()
@@ -164,8 +164,8 @@ def _service_times(cell: CellStats, pool: CellStats) -> tuple[Advice, ...]:
 
 
 def over_runs(advice: Sequence[Advice], runs: Sequence[Sequence[Advice]], asked: str) -> tuple[Advice, ...]:
-    """That of one run, where each ratio that it decided is what all `runs` come to together, and left open where these
-    do not decide it. `runs`: what each advises; `asked`: the demand on the server."""
+    """Return the advice of one run, with each ratio that it decided replaced by what all `runs` come to together, and
+    left open where these do not decide it. `runs`: the advice of each; `asked`: the demand on the server."""
     found = {one.figure: judged for one in advice if one.figure in BY_ID and (judged := _together(one, runs))}
     told = [(BY_ID[figure], judged) for figure, judged in found.items()]
     return tuple(
@@ -190,7 +190,7 @@ def _word(found: PairFinding) -> str:
 
 
 def asked_of(cell: CellStats) -> str:
-    """The demand on its server: "tasks of 100 µs", "requests that wait 2 ms for a remote system"."""
+    """Describe the demand on its server: "tasks of 100 µs", "requests that wait 2 ms for a remote system"."""
     task = cell.key.task
     waits = f"wait {wait_words(task.wait_us)} for a remote system" if task.wait_us else ""
     if task.burn_us:
@@ -233,14 +233,14 @@ def _of_ratio(
 
 
 def ratio_words(judged: Judged) -> str:
-    """The ratio's interval, or why there is none."""
+    """Return the ratio's interval, or why there is none."""
     if judged.verdict is Verdict.NOT_JUDGED:
         return "not judged"
     return marked_interval(judged) or "one block"
 
 
 def _of_figure(metric: Metric, judged: Judged) -> str:
-    """The figure alone, as a sentence."""
+    """Put the figure alone into a sentence."""
     ratio = judged.ratio
     match finding(judged, metric):
         case PairFinding.BETTER | PairFinding.WORSE:
@@ -259,7 +259,7 @@ def _of_figure(metric: Metric, judged: Judged) -> str:
 
 
 def _effect(metric: Metric, ratio: Ratio, *, named: bool = True) -> str:
-    """ "with virtual threads throughput is 36 % lower (95 % interval 34 to 38 %)", or, without `named`,
+    """Say "with virtual threads throughput is 36 % lower (95 % interval 34 to 38 %)", or, without `named`,
     "throughput is 22 % higher than with the pool (...)": always of virtual threads over the pool."""
     low, high = ratio.ci_low, ratio.ci_high
     within = f" (95 % interval {_interval(ratio.value, low, high)})" if low and high else ""
@@ -269,7 +269,7 @@ def _effect(metric: Metric, ratio: Ratio, *, named: bool = True) -> str:
 
 
 def _besides(others: Sequence[tuple[Metric, Judged]], side: Side) -> str:
-    """The other figures that are decided, without intervals."""
+    """Name the other figures that are decided, without intervals."""
     decided = ((metric, judged, _side(judged, metric)) for metric, judged in others)
     return "".join(
         f", {'and' if favoured is side else 'but'} {metric.name} {much(judged.ratio.value)}"
@@ -279,7 +279,7 @@ def _besides(others: Sequence[tuple[Metric, Judged]], side: Side) -> str:
 
 
 def _interval(value: float, low: float, high: float) -> str:
-    """In times where the value reads so or the ends are far; else in per cent, the end nearer to no change first."""
+    """Format as factors where the value reads as one or an end is far; else in per cent, the end nearer to 1 first."""
     near, far = (low, high) if low >= 1 else (high, low)
     if reads_as_factor(value) or high / low - 1 > 1 or far >= 2:
         return f"{off_one(low)} to {off_one(high)} times"
@@ -287,7 +287,7 @@ def _interval(value: float, low: float, high: float) -> str:
 
 
 def _span(ratio: Ratio) -> str:
-    """ "between 3.0 % lower and 2.0 % higher than with the pool (95 % interval)"."""
+    """Say "between 3.0 % lower and 2.0 % higher than with the pool (95 % interval)"."""
     low, high = ratio.ci_low, ratio.ci_high
     if low is None or high is None:
         return f"{much(ratio.value)} {than(ratio.value)} with {_POOL}, without an interval"

@@ -1,4 +1,4 @@
-"""Are the blocks of each ratio independent of each other, as intervals and p-values take them to be? Pure."""
+"""Checks that the blocks of each ratio are independent of each other, as intervals and p-values assume. Pure."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _NAMED_AT_MOST = 3
 
 
 def some_of(named: Sequence[str]) -> list[str]:
-    """The first of them, and how many more there are."""
+    """Return the first of them, and how many more there are."""
     more = len(named) - _NAMED_AT_MOST
     return [*named[:_NAMED_AT_MOST], *([f"{more} more"] if more > 0 else [])]
 
 
 @dataclass(frozen=True)
 class BlockChecks:
-    """The test of every leading ratio that has enough blocks, by its numerator's cell; A/A checks among them, which
-    suffer from the same host. All tests of a page are one family. `names`: of all ratios."""
+    """The tests of every leading ratio with enough blocks, by its numerator's cell, including A/A checks, which suffer
+    from the same host. All tests of a page are one family. `names`: of all ratios."""
 
     judged: Mapping[CellKey, JudgedDependence]
     names: Mapping[CellKey, str]
 
     @property
     def words(self) -> str:
-        """Says what was tested, for the head of a table."""
+        """The description of what was tested, for the head of a table."""
         tests = 2 * len(self.judged)
         if not tests:
             return f"Fewer than {FEWEST_BLOCKS} blocks cannot show whether they are correlated or drift."
@@ -44,13 +44,13 @@ class BlockChecks:
         )
 
     def dependent(self, key: CellKey) -> bool:
-        """Was it seen that the blocks of this ratio are not independent?"""
+        """Return whether the blocks of this ratio were seen not to be independent."""
         one = self.judged.get(key)
         return one is not None and (one.correlated or one.drifting)
 
     @property
     def finding(self) -> str | None:
-        """Which ratios have blocks that are not independent, in a sentence; None where none was seen."""
+        """The ratios whose blocks are not independent, in a sentence; None where none was seen."""
         named = []
         for key, one in self.judged.items():
             found, parts = one.found, []

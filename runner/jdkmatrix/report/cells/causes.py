@@ -1,4 +1,4 @@
-"""What was measured beside a ratio and may be why one executor is behind. Pure."""
+"""Measured causes: figures beside a ratio that may explain why one executor is behind. Pure."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from jdkmatrix.report.cells.shown import of_metric
 from jdkmatrix.report.words.sentences import PairFinding, finding
 from jdkmatrix.stats.verdicts import RELEVANT, Judged
 
-# Of a server's CPUs, or of its quota. One that is bounded by them uses nearly all; below half, it is not they.
+# Share of a server's CPUs, or of its quota. A server bounded by them uses nearly all; below half, they do not bound it.
 _UNUSED_SHARE_MAX = 0.5
-# So many times the switches of the other executor are worth a word.
+# From this many times the switches of the other executor on, they are worth mentioning.
 _SWITCHES_TIMES_MIN = 2.0
-# So much of a server's CPUs, and it has next to none to spare.
+# A server that uses this share of its CPUs has next to none to spare.
 _FULL_SHARE_MIN = 0.9
-# In a closed loop a delay alone leaves CPUs unused; a server with so much less throughput than another waits for more.
+# In a closed loop a delay alone leaves CPUs unused; a server this far behind another waits for more than that.
 _FAR_BEHIND_TIMES_MIN = 2.0
 _DECIDED = (PairFinding.BETTER, PairFinding.WORSE)
-_PINS_BELOW = 24  # the JDK since which a wait inside synchronized leaves the carrier free
+_PINS_BELOW = 24  # since this JDK, waiting inside synchronized leaves the carrier free
 
 
 def held_back(cell: CellStats, *, far_behind: bool = False) -> str | None:
-    """ "saturated with 8 % of its CPUs in use, ...", with what to look for, where every fork left its CPUs unused: of
-    steps those that were saturated, of a closed loop those of a cell that is `far_behind` another; None
-    elsewhere."""
+    """Say "saturated with 8 % of its CPUs in use, ...", with what to look for, where every fork in question left its
+    CPUs unused: under steps, those that were saturated; in a closed loop, those of a cell that is `far_behind` another.
+    None elsewhere."""
     if isinstance(cell.kind, Steps):
         saturated = {block for block, figure in cell.figures(SATURATED).items() if figure.bound is Bound.NONE}
         state, forks = "saturated", [fork for fork in cell.usable if fork.fork in saturated]
@@ -56,10 +56,10 @@ def held_back(cell: CellStats, *, far_behind: bool = False) -> str | None:
 
 
 def likely_cause(arms: Mapping[str, CellStats], ahead: str | None, figure: str) -> str | None:
-    """Of two arms, by their names, where the one that is not `ahead` in `figure` is behind: that most of its requests
-    fail, whatever else they do; in CPU per request, or in what its busy CPUs allow: context switches per request, where
-    it has many more and `_costs_it`; else the CPU that it leaves idle, where it lacks throughput and the other has next
-    to no CPU to spare."""
+    """Say why the one of two arms, by name, that is not `ahead` in `figure` may be behind. First, that most of its
+    requests fail. Then, if `figure` is CPU per request or all its forks used at least half of their CPUs: context
+    switches per request, where it has many more and `_costs_it`; else the CPU that it leaves idle, where it lacks
+    throughput and the other has next to no CPU to spare. None where nothing of this was seen."""
     if ahead is None:
         return None
     (name,) = arms.keys() - {ahead}
@@ -77,7 +77,7 @@ def likely_cause(arms: Mapping[str, CellStats], ahead: str | None, figure: str) 
 
 
 def _failures(name: str, cell: CellStats) -> str | None:
-    """None where most requests were answered as they should be."""
+    """Say how many requests failed; None where at least as many succeeded."""
     failed = cell.failed_requests
     succeeded = sum(window.load.succeeded for fork in cell.usable for window in fork.valid_windows)
     if failed <= succeeded:
@@ -87,8 +87,8 @@ def _failures(name: str, cell: CellStats) -> str | None:
 
 
 def _costs_it(behind: CellStats, other: CellStats, figure: str) -> bool:
-    """Is the one behind so because a request costs it more CPU? Throughput is CPU use over CPU per request: at least
-    half of what is lacking, as factors go, must lie in the latter."""
+    """Return whether one arm is behind because a request costs it more CPU. Throughput is CPU use over CPU per request:
+    at least half of what is lacking, on a log scale, must be due to the latter."""
     if figure == CPU.id:
         return True
     cost = _times(CPU, behind, other)
@@ -96,7 +96,7 @@ def _costs_it(behind: CellStats, other: CellStats, figure: str) -> bool:
 
 
 def _times(metric: Metric, one: CellStats, other: CellStats) -> float:
-    """What the one has over what the other has; NaN where either has nothing."""
+    """Return the figure of the one over that of the other; NaN where either has none, or the other's is 0."""
     above, below = (of_metric(metric, cell, why="").sort for cell in (one, other))
     return above / below if above is not None and below else math.nan
 
@@ -106,8 +106,8 @@ def _of_both(metric: Metric, arms: Mapping[str, CellStats], unit: str = "") -> s
 
 
 def cause_of(judgements: Judgements, key: CellKey) -> str | None:
-    """What was measured beside the leading figure of a cell and may be why it or what it is compared with is behind, by
-    the names of their executors; None where nothing was."""
+    """Return what was measured beside the leading figure of a cell and may explain why it, or the one that it is
+    compared with, is behind, by the names of their executors; None where nothing was."""
     metric = judgements.cells.leading(key)
     judged, compared = judgements.of(metric, key), judgements.comparison(metric, key)
     if judged is None or compared is None or (found := finding(judged, metric)) not in _DECIDED:
@@ -121,6 +121,6 @@ def cause_of(judgements: Judgements, key: CellKey) -> str | None:
 
 
 def is_far_behind(metric: Metric, judged: Judged) -> bool:
-    """Has one of the two many times the throughput of the other?"""
+    """Return whether one of the two has many times the throughput of the other."""
     ratio = judged.ratio.value
     return metric is THROUGHPUT and max(ratio, 1 / ratio) >= _FAR_BEHIND_TIMES_MIN

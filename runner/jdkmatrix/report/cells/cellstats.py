@@ -52,10 +52,10 @@ MAX_CURVE_POINTS = 80
 @dataclass(frozen=True)
 class Pooled:
     """All requests of a cell. `percentiles`: those with enough slower requests. `histogram`: of all requests, as the
-    driver encodes it; None where it writes none, and so nothing here is exact. `fell_short`: in so many of its `forks`
-    the server did not do all that it was asked for, so that percentiles are at least these; `lower_bounds`: so many
-    requests stand in it with the time that they had waited for an answer, None where the driver leaves such requests
-    out."""
+    driver encodes it; None where it writes none, so that nothing here is exact. `fell_short`: the number of its `forks`
+    in which the server did not do all that it was asked for, so that percentiles are at least these; `lower_bounds`:
+    how many requests are in it with the time that they had waited for an answer, None where the driver leaves such
+    requests out."""
 
     kind: Kind
     count: int
@@ -67,12 +67,12 @@ class Pooled:
     lower_bounds: int | None
 
     def is_bound(self, percent: str) -> bool:
-        """Is that percentile at least what it says?"""
+        """Return whether that percentile is only a lower bound."""
         return self.fell_short > 0 or are_bounds(self.lower_bounds or 0, self.count, percent)
 
 
 def pool(kind: Kind, found: Sequence[tuple[Fork, Latency]], confidence: float = CONFIDENCE) -> Pooled:
-    """`found`: what `fork_latency` gave for each, at least one; `confidence`: the nominal one of the intervals."""
+    """Pool forks. `found`: at least one, with its `fork_latency`; `confidence`: the nominal one of the intervals."""
     forks = [latency for _, latency in found]
     merged = merge_latencies(forks)
     bounds = [told for fork, _ in found if (told := lower_bounds(fork)) is not None]
@@ -89,7 +89,7 @@ def pool(kind: Kind, found: Sequence[tuple[Fork, Latency]], confidence: float = 
 
 
 def _thin(points: Sequence[SpectrumPoint]) -> tuple[SpectrumPoint, ...]:
-    """At most MAX_CURVE_POINTS, the first and the last among them."""
+    """Return at most MAX_CURVE_POINTS, including the first and the last."""
     if len(points) <= MAX_CURVE_POINTS:
         return tuple(points)
     step = (len(points) - 1) / (MAX_CURVE_POINTS - 1)
@@ -97,7 +97,7 @@ def _thin(points: Sequence[SpectrumPoint]) -> tuple[SpectrumPoint, ...]:
 
 
 def protocol_of(cells: Iterable[CellStats]) -> str:
-    """How the usable forks were measured."""
+    """Say how the usable forks were measured."""
     turned = {bool(fork.together) for cell in cells for fork in cell.usable}
     return "interleaved" if turned == {True} else "partly interleaved" if True in turned else "separate"
 
@@ -109,7 +109,7 @@ Figures = Mapping[int, ForkFigure]  # by block
 class CellStats:
     """A cell with at least its record. Figures come from usable forks only; per fork they are keyed by block.
 
-    `planned`: forks that the run was to have; fewer than there are say nothing. `confidence`: the nominal one of
+    `planned`: how many forks the run was to have; ignored where there are more. `confidence`: the nominal one of
     its intervals.
     """
 
@@ -131,32 +131,32 @@ class CellStats:
 
     @property
     def not_steady(self) -> int:
-        """So many of the usable forks."""
+        """The number of usable forks that were not steady."""
         return sum(fork.status is Status.NOT_STEADY for fork in self.usable)
 
     @cached_property
     def driver(self) -> str | None:
-        """The driver of its load, the same for every fork that stands; None where none has a window."""
+        """The driver of its load, the same for every fork in the record; None where none has a window."""
         return next((name for fork in self.record.forks if (name := fork.driver)), None)
 
     @property
     def forks(self) -> int:
-        """Those that were planned, run or not."""
+        """The number of forks that were planned, run or not."""
         return max(self.planned, len(self.record.forks))
 
     @cached_property
     def kind(self) -> LoadKind[Any]:
-        """All that its load decides."""
+        """Everything that its load decides."""
         return kind_of(self.load)
 
     @property
     def is_program(self) -> bool:
-        """Is it of an experiment without a server? Then its state is the best of its forks'."""
+        """True if it is of an experiment without a server; its state is then the best of its forks'."""
         return isinstance(self.load, TaskLoad)
 
     @property
     def does_nothing(self) -> bool:
-        """Does its application answer at once, where no work and no waiting is asked for?"""
+        """True if its application answers at once where no work and no waiting is asked for."""
         application = applications().get(self.record.parameters.get("application", ""))
         return application is not None and application.does_nothing
 
@@ -166,7 +166,7 @@ class CellStats:
 
     @cached_property
     def attained(self) -> OutcomeCounts:
-        """How many forks did what the load asks."""
+        """The numbers of forks that did what the load asks, that did not, and that were lost."""
         return attained(self.record.forks, self.load, planned=self.forks)
 
     @cached_property
@@ -174,18 +174,18 @@ class CellStats:
         return {}
 
     def figures(self, metric: Metric) -> Figures:
-        """By block, of the usable forks that have it."""
+        """Return the figures of the usable forks that have one, by block."""
         if metric.of not in self._known:
             told = ((fork.fork, metric.of(fork, self.load)) for fork in self.usable)
             self._known[metric.of] = {block: figure for block, figure in told if figure is not None}
         return self._known[metric.of]
 
     def mean(self, metric: Metric) -> OverForks | None:
-        """Over forks, in the figure's own unit; None where no usable fork has it."""
+        """Return the mean over forks, in the figure's own unit; None where no usable fork has it."""
         return self._overall(metric, "mean")
 
     def over_forks(self, metric: Metric) -> OverForks | None:
-        """What stands for several forks, in the unit that is shown; None where no usable fork has it."""
+        """Return the value that stands for several forks, in the unit shown; None where no usable fork has it."""
         over = self._overall(metric, metric.over_forks)
         return over.scaled(metric.scale) if over else None
 
@@ -196,11 +196,11 @@ class CellStats:
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
-        """All that it may have, the leading one first."""
+        """All metrics that it may have, the leading one first."""
         return metrics_in(self.record)
 
     def metric(self, metric_id: str) -> Metric | None:
-        """None where its forks have no such figure."""
+        """Return the metric with this id; None where its forks have no such figure."""
         if not self.is_program:
             return BY_ID.get(metric_id)
         return next((metric for metric in self.metrics if metric.id == metric_id), None)
@@ -212,7 +212,7 @@ class CellStats:
         return tuple(found for metric in medians if (found := self._spread(metric)))
 
     def _spread(self, metric: Metric) -> Spread | None:
-        """With what is expected; None where no usable fork has it."""
+        """Return the spread, with the expected value; None where no usable fork has the figure."""
         over = self.over_forks(metric)
         if over is None:
             return None
@@ -229,7 +229,7 @@ class CellStats:
 
     @cached_property
     def table(self) -> Experiment | None:
-        """An experiment's table of matrix.toml; None where its file does not say, or it is none."""
+        """The table of matrix.toml of an experiment; None where the file does not say, or it is no experiment."""
         return table_of(self.record.parameters)
 
     @property
@@ -239,28 +239,28 @@ class CellStats:
 
     @property
     def seen(self) -> list[Seen]:
-        """By its program, in its usable forks."""
+        """The observations of its program in its usable forks."""
         return [fork.result.seen for fork in self.usable if fork.result and fork.result.seen is not None]
 
     @property
     def tasks(self) -> TaskLoad:
-        """Those that its program was given. Raises: TypeError: it has none."""
+        """The tasks that its program was given. Raises: TypeError: it has none."""
         if isinstance(self.load, TaskLoad):
             return self.load
         raise TypeError(f"{self.key.cell_id} is loaded by a driver")
 
     def by_block(self, metric: Metric) -> dict[int, float]:
-        """The forks' figures that may stand in a ratio."""
+        """Return the forks' figures that may enter a ratio, by block."""
         return comparable(self.figures(metric))
 
     @property
     def failed_requests(self) -> int:
-        """In the valid windows of usable forks."""
+        """The number of requests that failed in the valid windows of usable forks."""
         return sum(window.load.failed for fork in self.usable for window in fork.valid_windows)
 
     @cached_property
     def latency(self) -> Pooled | None:
-        """None when no usable fork has the distribution that the load asks for."""
+        """The latencies pooled; None when no usable fork has the distribution that the load asks for."""
         told = ((fork, fork_latency(fork)) for fork in self.usable) if self.kind.one_level else ()
         found = [(fork, latency) for fork, latency in told if latency is not None]
         return pool(distribution_of(self.usable[0].valid_windows[0]), found, self.confidence) if found else None
@@ -282,11 +282,11 @@ class CellStats:
 
     @cached_property
     def fell_short(self) -> bool:
-        """Did the server not do what it was asked for, in any fork?"""
+        """True if, in any fork, the server did not do what it was asked for."""
         return any(map(self.fork_fell_short, self.record.forks))
 
     def fork_fell_short(self, fork: Fork) -> bool:
-        """Did one of its forks? Loads that go on until the server cannot are no trouble."""
+        """Return whether one of its forks fell short; never under a load that goes on until the server cannot."""
         if self.is_program or self.question.is_sought or fork.status not in (Status.OK, Status.NOT_STEADY):
             return False
         return fate(fork, self.load) is ForkOutcome.NO or not (self.kind.overloads or held(fork))
@@ -311,24 +311,24 @@ class Comparison:
 
 
 def losses_of(metric: Metric, cell: CellStats, base: CellStats) -> Losses:
-    """Forks of either whose figure may stand in no ratio."""
+    """Count the forks of either whose figure may not enter a ratio."""
     return losses_among((cell.forks, cell.by_block(metric)), (base.forks, base.by_block(metric)))
 
 
 def ordered_forks(run: RunRecord) -> Counter[str]:
-    """By the id of the cell. Later attempts stand in the place of the first: "CELL_ID#2.2" in that of "CELL_ID#2"."""
+    """Count the forks by cell id. Later attempts take the place of the first: "CELL_ID#2.2" that of "CELL_ID#2"."""
     places = {label.rpartition("#")[::2] for label in run.order}
     return Counter(cell for cell, _ in {(cell, fork.partition(".")[0]) for cell, fork in places})
 
 
 def planned_forks(run: RunRecord) -> Counter[str]:
-    """By the id of the cell. Of a run that was cut off, the order has what might have run, and nothing is known."""
+    """Count the planned forks by cell id; none of an incomplete run, whose order has what might have run."""
     return ordered_forks(run) if run.status == "complete" else Counter()
 
 
 class Cells:
     """All cells of a run that have a server, or all without one; those with a record are found by their key.
-    `relevant`: the share from which on a difference matters, as precisely as the run promises to know ratios;
+    `relevant`: the share from which a difference matters, which is the precision that the run promises for ratios;
     `confidence`: the nominal one of its intervals."""
 
     def __init__(self, run: RunRecord, records: Iterable[CellRecord], *, served: bool = True) -> None:
@@ -339,23 +339,23 @@ class Cells:
         self._by_key = {record.key: CellStats(record, forks[record.key.cell_id], self.confidence) for record in mine}
         self.relevant = run.promised_precision
         planned = (key for key in run.testable if key.has_server == served)
-        own = {key: key for key in self._by_key}  # these very objects, which are found without comparing their values
+        own = {key: key for key in self._by_key}  # the same objects, which are found without comparing their values
         self.keys = tuple(own.get(key, key) for key in dict.fromkeys((*planned, *own)))
 
     def get(self, key: CellKey) -> CellStats | None:
         return self._by_key.get(key)
 
     def some(self, keys: Iterable[CellKey]) -> tuple[CellStats, ...]:
-        """Those of them that have a record."""
+        """Return the cells among them that have a record."""
         return tuple(cell for key in keys if (cell := self._by_key.get(key)))
 
     def peers(self, key: CellKey) -> Sequence[CellKey]:
-        """Those that differ from it in nothing but the executor, and itself."""
+        """Return the keys that differ from it only in the executor, and itself."""
         return self._groups.get(key.group, ())
 
     def stands_for_virtual(self, key: CellKey) -> bool:
-        """Is it the arm whose ratio to the pool answers for virtual threads? Those by the server's own switch, or
-        `virtual` where they were not asked for beside it."""
+        """Return whether its ratio to the pool answers for virtual threads: the arm with the server's own switch, or
+        `virtual` where that one was not asked for beside it."""
         usual = virtual_of(key.server)
         return key.executor == (usual if any(peer.executor == usual for peer in self.peers(key)) else "virtual")
 
@@ -368,16 +368,16 @@ class Cells:
         return {group: references((key.executor for key in keys), group.server) for group, keys in self._groups.items()}
 
     def reference(self, key: CellKey) -> str:
-        """The executor that this cell is compared with; its own where others are compared with it."""
+        """Return the executor that this cell is compared with; its own where others are compared with it."""
         return self._references[key.group][key.executor]
 
     def is_reference(self, key: CellKey) -> bool:
-        """Are others compared with it?"""
+        """Return whether others are compared with it."""
         return any(peer != key and self.reference(peer) == key.executor for peer in self.peers(key))
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """The run’s executors, with and without a server: the place of one is its colour."""
+        """The run’s executors, with and without a server: the place of each gives its colour."""
         return executor_order(key.executor for key in (*self.run.cells, *self.keys))
 
     @property
@@ -391,14 +391,14 @@ class Cells:
         return iter(self.some(self.keys))
 
     def compared(self) -> Iterator[tuple[CellStats, CellStats]]:
-        """Every cell beside the one that its executor is compared with."""
+        """Yield every cell together with the one that its executor is compared with."""
         for cell in self:
             base = self.get(self._base(cell.key))
             if base is not None and base is not cell:
                 yield cell, base
 
     def leading(self, key: CellKey) -> Metric:
-        """The metric by which this cell is compared first."""
+        """Return the metric by which this cell is compared first."""
         cell = self.get(key)
         return metrics_of(cell.load)[0] if cell else THROUGHPUT
 
@@ -406,8 +406,8 @@ class Cells:
         return key.model_copy(update={"executor": self.reference(key)})
 
     def over(self, metric: Metric, key: CellKey, base_key: CellKey | None = None) -> Comparison | None:
-        """`key` over another cell, by default the one that its executor is compared with, paired by block; None when
-        one of them has no record."""
+        """Compare `key` with another cell, by default the one that its executor is compared with, paired by block; None
+        when one of them has no record."""
         cell, base = self.get(key), self.get(base_key or self._base(key))
         if cell is None or base is None:
             return None

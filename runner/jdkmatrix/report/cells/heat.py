@@ -1,10 +1,10 @@
 """Ratio tables with a diverging colour scale around 1. Pure.
 
-They are HTML tables and no charts: a reader can select the figures, follow a cell to its page, read them without
+They are HTML tables, not charts: a reader can select the figures, follow a cell to its page, read them without
 JavaScript and with a screen reader, and on a narrow screen they scroll in a box of their own with text at full size.
 The scale is logarithmic (a factor of 2 and of 1/2 are equally far from 1), the same on every page whatever the data,
 and blue to orange, which every common form of colour blindness tells apart. The colour says whom the figure favours,
-so that "less CPU" and "more throughput" have one colour.
+so that "less CPU" and "more throughput" have the same colour.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import PairFinding, because, finding, losses_words, marked_interval
 from jdkmatrix.stats.verdicts import Judged, Verdict
 
-# A factor of so much away from 1 reaches the next colour.
+# The factors away from 1 at which the next colour begins.
 EDGES = (1.02, 1.05, 1.1, 1.2, 1.4, 2.0)
-# Of outcomes of forks, which are no factor: neither faint nor the strongest.
+# For outcomes of forks, which are no factors: neither faint nor the strongest.
 _OUTCOME_LEVEL = 4
 
 
 def tone(judged: Judged, metric: Metric) -> str:
-    """The colour of a ratio; without a verdict it is the neutral one, however far from 1 the ratio is, and a hatching
-    where its own interval leaves 1 out."""
+    """Return the colour of a ratio; without a verdict it is the neutral one, however far from 1 the ratio is, or a
+    hatching where its own interval excludes 1."""
     favour = judged.ratio.value if metric.more_is_better else 1 / judged.ratio.value
     match judged.verdict:
         case Verdict.NOT_JUDGED:
@@ -80,7 +80,7 @@ def ratio_cell(judgements: Judgements, metric: Metric, key: CellKey, base: CellK
 
 
 def outcome_cell(judged: JudgedOutcomes | None, key: CellKey, pair: Pair) -> HeatCell:
-    """How many forks of either did what their load asks for."""
+    """Show how many forks of either did what their load asks for."""
     if judged is None:
         return HeatCell(MISSING, decided=False, title="one of the two has no record")
     one, other = judged.contrast.numerator, judged.contrast.denominator
@@ -96,8 +96,8 @@ def outcome_cell(judged: JudgedOutcomes | None, key: CellKey, pair: Pair) -> Hea
 
 
 def _cell(judgements: Judgements, figure: Metric | str, key: CellKey, pair: Pair) -> HeatCell:
-    """`key`: the numerator's, of a condition that the run need not have; `figure`: a metric, or what forks were
-    asked."""
+    """Build a cell. `key`: the numerator's, of a condition that the run may not have; `figure`: a metric, or the
+    question that forks were asked."""
     cells, base = judgements.cells, key.model_copy(update={"executor": pair.base})
     if not {key, base} <= {*cells.peers(key)}:
         return HeatCell("", decided=False, title="not a condition of this run")
@@ -107,22 +107,22 @@ def _cell(judgements: Judgements, figure: Metric | str, key: CellKey, pair: Pair
 
 
 def mapped(judgements: Judgements, piece: Slice, metrics: Sequence[Metric]) -> tuple[Metric | str, ...]:
-    """What heat maps are of: these metrics, as far as they are judged, after the question that forks were asked where
-    its outcomes are worth a place."""
+    """Return what heat maps show: these metrics, as far as they are judged, after the question that forks were asked,
+    where its outcomes are worth a place."""
     found = [one for key in piece.keys if key.executor == piece.pair.numerator and (one := judgements.outcomes(key))]
     asked = next((one.question.title for one in found if one.worth_reporting and one.question.in_tables), None)
     return (*([asked] if asked else []), *(metrics[:1] if piece.pair.is_tuning else metrics))
 
 
 def scorecard(judgements: Judgements, figures: Sequence[Metric | str], piece: Slice, of: str = "") -> HeatMap:
-    """For a single condition, the first of `piece`: JDKs down, figures across."""
+    """Map a single condition, the first of `piece`: JDKs down, figures across."""
     keys = {jdk: _key(piece, jdk, piece.cpus[0], piece.tasks[0]) for jdk in piece.jdks}
     rows = [(jdk, tuple(_cell(judgements, one, key, piece.pair) for one in figures)) for jdk, key in keys.items()]
     return HeatMap(piece.pair.words, "JDK", tuple(map(_title, figures)), tuple(rows), of)
 
 
 def heat_map(judgements: Judgements, figure: Metric | str, piece: Slice, jdk: str, of: str = "") -> HeatMap:
-    """For one JDK: CPUs down, tasks across."""
+    """Map one JDK: CPUs down, tasks across."""
     keys = {cpus: [_key(piece, jdk, cpus, task) for task in piece.tasks] for cpus in piece.cpus}
     rows = [(str(cpus), tuple(_cell(judgements, figure, key, piece.pair) for key in row)) for cpus, row in keys.items()]
     return HeatMap(_title(figure), "CPUs", tuple(map(piece.task_words, piece.tasks)), tuple(rows), of)
@@ -138,7 +138,7 @@ def _key(piece: Slice, jdk: str, cpus: int, task: TaskSize) -> CellKey:
 
 
 def legend() -> tuple[tuple[str, str], ...]:
-    """Tone and factor of each step, from "the denominator is far better" over even to "the numerator is far better"."""
+    """List tone and factor of each step, from "denominator far better" through even to "numerator far better"."""
     levels = range(len(EDGES), 0, -1)
     left, right = ([(f"{side}{level}", f"{EDGES[level - 1]:g}") for level in levels] for side in "dn")
     return (*left, ("even", "1"), *reversed(right))

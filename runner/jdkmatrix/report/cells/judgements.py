@@ -1,18 +1,18 @@
 """The comparisons of one run’s page, judged together. Pure.
 
 The family is every comparison that the page puts into words or colours, each counted once however often it is shown:
-of `virtual` over `liberty` every figure that its load asks for (cellstats.metrics_of), and of every other executor over
-`liberty` the leading one, under every condition of the run (workload, JDK, CPUs, task duration, load); and of each
-of these pairs how many forks did what their load asks for (loads/attainment.py), where so many forks could tell. The
+for `virtual` over `liberty`, every figure that its load asks for (figures/metrics.py); for every other executor over
+`liberty`, the leading one, under every condition of the run (workload, JDK, CPUs, task duration, load); and for each of
+these pairs, how many forks did what their load asks for (loads/attainment.py), where so many forks could tell. The
 page says "better" or "worse" by p-values adjusted for all of these (stats/verdicts.py), so that a page without any true
-difference names one with a chance of at most 5 %. A page of another run is another family. Ratios of a single block
-have no p-value and are not counted; nor are those whose arms lost different numbers of forks, and pairs one of whose
-arms the gates refused more often, which are not judged.
+difference names one with a chance of at most 5 %. The page of another run is another family. Ratios of a single block
+have no p-value and are not counted; nor are those whose arms lost different numbers of forks, or those with an arm that
+the gates refused more often, which are not judged.
 
-A/A checks are a family of their own. They ask about the host and not about executors: one that fails is no finding
-but discredits the page, whatever else is on it. Counted with the comparisons they would make each of these harder to
-see, and would themselves fail the less easily the more the page compares. Among themselves they are adjusted too:
-of sound hosts with twelve checks each, nearly every second would else fail one.
+A/A checks are a family of their own. They ask about the host and not about executors: one that fails is not a finding
+but discredits the page, whatever else is on it. Counted with the comparisons, they would make each of these harder to
+see, and would themselves fail less easily the more the page compares. Among themselves they are adjusted too: of sound
+hosts with twelve checks each, nearly every second would otherwise fail one.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ Refusals = Mapping[tuple[CellKey, CellKey], ArmRefusals]  # by the keys of both 
 
 
 def page_refusals(cells: Cells, experiments: Iterable[CellStats] = ()) -> Refusals:
-    """All pairs that a page compares are one family."""
+    """Return the one-sided refusals among all pairs that a page compares, which are one family."""
     return one_sided_among(((cell.key, base.key), cell, base) for cell, base in page_pairs(cells, experiments))
 
 
 def page_pairs(cells: Cells, experiments: Iterable[CellStats]) -> Iterator[tuple[CellRecord, CellRecord]]:
-    """Every cell of a server with what it is compared with, A/A checks among them, and every two arms of an experiment
-    under the same condition; the numerator first."""
+    """Yield every cell of a server with the one that it is compared with, including A/A checks, and every two arms of
+    an experiment under the same condition; the numerator first."""
     yield from ((cell.record, base.record) for cell, base in (*cells.compared(), *arm_pairs(experiments)))
 
 
 def arm_pairs(experiments: Iterable[CellStats]) -> Iterator[tuple[CellStats, CellStats]]:
-    """Every two arms of an experiment under the same condition, the later one first."""
+    """Yield every two arms of an experiment under the same condition, the later one first."""
     for arms in grouped((one.key.group, one) for one in experiments).values():
         yield from ((later, earlier) for earlier, later in combinations(arms, 2))
 
@@ -65,8 +65,8 @@ _Compared = tuple[str, CellKey]  # the metric's id, the numerator's cell
 @dataclass(frozen=True)
 class JudgedOutcomes:
     """How many forks of two arms did what their load asks for. `p_adjusted`: None where there is no test.
-    `forks_needed`: so many of each arm would tell, if as large a share of them did it; None where nothing is to be
-    told, or more would not tell."""
+    `forks_needed`: how many of each arm would tell, if as large a share of them did it; None where there is nothing to
+    tell, or more would not tell."""
 
     question: Question
     contrast: Contrast
@@ -92,27 +92,27 @@ class JudgedOutcomes:
 
     @property
     def worth_reporting(self) -> bool:
-        """Is it worth a sentence? Not that every fork did what it was to do, nor that none did where the load goes on
-        until it does not."""
+        """True if it is worth a sentence: not if every fork did what it was to do, nor if none did where the load goes
+        on until it does not."""
         arms = (self.contrast.numerator, self.contrast.denominator)
         if self.question.is_sought and all(arm.yes == 0 for arm in arms):
             return False
         return any(arm.no for arm in arms)
 
     def sentence(self, numerator: str, denominator: str) -> str:
-        """ "virtual held the rate in 0 of 5 forks against 5 of 5 with liberty: worse (adjusted p 0.008)" """
+        """Say "virtual held the rate in 0 of 5 forks against 5 of 5 with liberty: worse (adjusted p 0.008)"."""
         return f"{numerator} {self.against} with {denominator}: {self.verdict_words}"
 
     @property
     def against(self) -> str:
-        """ "held the rate in 0 of 5 forks against 5 of 5"."""
+        """The counts in words: "held the rate in 0 of 5 forks against 5 of 5"."""
         one, other = self.contrast.numerator, self.contrast.denominator
         return f"{self.question.did} in {of_forks(one)} against {counted(other)}"
 
     @property
     def verdict_words(self) -> str:
-        """The finding with its reasons: the p-value, a word on the direction where it is not plain, and forks that were
-        lost."""
+        """The finding with its reasons: the p-value, a word on the direction where it is not obvious, and forks that
+        were lost."""
         words, basis = self.finding.value, []
         if self.finding is PairFinding.TOO_FEW_FORKS and self.forks_needed:
             words += f", {self.forks_needed} of each would do"
@@ -132,7 +132,7 @@ class JudgedOutcomes:
 class Judgements:
     """Effect, interval and verdict of everything that the page of a run compares.
 
-    `cells`: that are compared; `comparisons` and `checks`: how many p-values the family of the comparisons and that of
+    `cells`: those compared; `comparisons` and `checks`: how many p-values the family of the comparisons and that of
     the A/A checks have.
     """
 
@@ -144,29 +144,29 @@ class Judgements:
     outcomes_judged: Mapping[CellKey, JudgedOutcomes]
 
     def of(self, metric: Metric, key: CellKey) -> Judged | None:
-        """`key` over its reference; None where no block has both, or the page does not compare them."""
+        """Return the verdict on `key` over its reference; None where no block has both, or they are not compared."""
         return self.judged.get((metric.id, key))
 
     def comparison(self, metric: Metric, key: CellKey) -> Comparison | None:
-        """The comparison that `of` judges; there also where no block has both."""
+        """Return the comparison that `of` judges, even where no block has both."""
         return self.compared.get((metric.id, key))
 
     def outcomes(self, key: CellKey) -> JudgedOutcomes | None:
-        """The outcomes of `key` and its reference; None where one of them has no record."""
+        """Return the outcomes of `key` and its reference; None where one of them has no record."""
         return self.outcomes_judged.get(key)
 
 
 @dataclass
 class Family(Generic[Name]):
-    """All that is judged together: ratios with the forks that their arms lost, and outcomes of forks; each with the
-    refusals of its pair, where they are one-sided. `relevant`: the share from which on a difference matters."""
+    """Everything that is judged together: ratios with the forks that their arms lost, and outcomes of forks; each with
+    the refusals of its pair, where they are one-sided. `relevant`: the share from which a difference matters."""
 
     relevant: float
     ratios: dict[Name, tuple[Ratio, Losses, ArmRefusals | None]] = field(default_factory=dict)
     outcomes: dict[Name, tuple[Question, Contrast, ArmRefusals | None]] = field(default_factory=dict)
 
     def judge(self) -> tuple[dict[Name, Judged], dict[Name, JudgedOutcomes], int]:
-        """Verdicts on the ratios and on the outcomes, by name, and how many p-values they were adjusted for."""
+        """Return verdicts on the ratios and on the outcomes, by name, and how many p-values they were adjusted for."""
         p_values = {
             name: ratio.p_value
             for name, (ratio, losses, refused) in self.ratios.items()
@@ -191,7 +191,7 @@ _FORKS_MAX = 50
 
 
 def _forks_needed(found: Contrast, others: Sequence[float]) -> int | None:
-    """The least number beside these p-values."""
+    """Return the least number of forks that would tell beside these other p-values."""
     one, other = found.numerator, found.denominator
     if not found.gap:
         return None
@@ -204,7 +204,7 @@ def _forks_needed(found: Contrast, others: Sequence[float]) -> int | None:
 
 
 def judge_run(cells: Cells, refusals: Refusals | None = None) -> Judgements:
-    """Both families of the run's page. `refusals`: of the page; None where it has no other pairs than these cells."""
+    """Judge both families of the run's page. `refusals`: of the page; None where it has no pairs but these cells."""
     one_sided = page_refusals(cells) if refusals is None else refusals
     of_pairs = {cell: found for (cell, _), found in one_sided.items()}
     comparisons, checks = Family[_Compared](cells.relevant), Family[_Compared](cells.relevant)
@@ -234,10 +234,10 @@ def judge_run(cells: Cells, refusals: Refusals | None = None) -> Judgements:
 
 
 def counted(arm: OutcomeCounts) -> str:
-    """ "0 of 5"; without those that were lost."""
+    """Format as "0 of 5", without lost forks."""
     return f"{arm.yes} of {arm.told}"
 
 
 def of_forks(arm: OutcomeCounts) -> str:
-    """ "0 of 5 forks"."""
+    """Format as "0 of 5 forks"."""
     return f"{arm.yes} of {plural(arm.told, 'fork')}"

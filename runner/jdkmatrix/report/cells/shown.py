@@ -1,6 +1,6 @@
 """A cell of a run with its figures, as pages, the terminal and summaries show them: one definition each. Pure.
 
-A ratio is that of the blocks that have both arms; the figures beside it are those of all usable forks. Where the two
+A ratio is taken over the blocks that have both arms; the figures beside it are over all usable forks. Where the two
 say different things, the reader is told which blocks were paired and what each arm came to in these."""
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ KIND_WORDS: dict[Kind, str] = {
     "uncorrected": "service time in a closed loop: a slow answer delays the next request, so this says nothing about "
     "response times at a rate; mean ≈ connections / throughput",
 }
-# At the head of a column, and behind a single figure.
+# For the head of a column, and after a single figure.
 KIND_SHORT: dict[Kind, str] = {"corrected": "response time", "uncorrected": "service time"}
 
 
 def percentile_figure(pooled: Pooled, percent: str) -> Figure:
-    """In ms, of all requests; beneath it the interval over forks, and why there is none in the tooltip."""
+    """Return a percentile in ms, of all requests; beneath it the interval over forks, or in the tooltip why not."""
     found = pooled.percentiles.get(percent)
     if found is None:
         return few_beyond(pooled.count)
@@ -67,7 +67,7 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
         return figure._replace(title=f"no interval: {none}")
     if forks.ci_low is None or forks.ci_high is None:
         return figure._replace(title=f"{plural(forks.n, 'fork')}: no interval")
-    significant = 3 if forks.ci_high < 2 * forks.ci_low else 2  # a wide interval carries fewer digits
+    significant = 3 if forks.ci_high < 2 * forks.ci_low else 2  # a wide interval warrants fewer digits
     low, high = (digits(end / 1000, significant) for end in (forks.ci_low, forks.ci_high))
     return figure._replace(
         title=f"all requests together; beneath: the 95 % interval over {forks.n} forks, of the geometric mean of their "
@@ -77,14 +77,14 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
 
 
 def few_beyond(number: int, noun: str = "request") -> Figure:
-    """In the place of a percentile of so many, of which too few are slower."""
+    """Return the placeholder for a percentile of `number` requests of which too few are slower."""
     few = plural(number, noun) if number < MIN_BEYOND else f"fewer than {MIN_BEYOND} of {number:,} {noun}s were slower"
     return missing(f"{few}: too few to say")
 
 
 def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
-    """Over all usable forks, those that stand in no ratio too. p99 is that of all requests together. `why`: the reason
-    where there is no figure."""
+    """Return the figure over all usable forks, including those in no ratio. p99 is that of all requests together.
+    `why`: the reason where there is no figure."""
     if metric is P99:
         return percentile(cell, "99", why=why)
     if cell is not None and cell.usable:
@@ -98,7 +98,7 @@ def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
 
 
 def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:
-    """In ms, over all requests of the usable forks together."""
+    """Return a percentile in ms, over all requests of the usable forks together."""
     if cell is None or cell.latency is None:
         several = "its load has several levels: latencies of all of them together are those of none"
         return missing(why if not (cell and cell.usable) else NO_LATENCY if cell.kind.one_level else several)
@@ -106,12 +106,12 @@ def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:
 
 
 def amount(metric: Metric, value: float) -> str:
-    """A figure of one fork, or a mean of some, with the digits that the cell's own has."""
+    """Format a figure of one fork, or a mean of some, with the digits of the cell's own figure."""
     return digits(value * metric.scale, metric.significant)
 
 
 def half_width(over: OverForks) -> Figure:
-    """How far the interval of the geometric mean reaches: "± 3.1 %"; from ten on, to either side: "−25/+33 %"."""
+    """Say how far the interval of the geometric mean reaches: "± 3.1 %"; from ten on, to either side: "−25/+33 %"."""
     if over.forks == 1:
         return missing("one fork only: no interval")
     if over.low is None or over.high is None:
@@ -126,8 +126,8 @@ def half_width(over: OverForks) -> Figure:
 
 
 def over_forks(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
-    """The geometric mean over forks, with how far its interval reaches beneath. Where forks give bounds only, so is the
-    mean: "≥ 9,400"; where these point both ways, from the least to the most."""
+    """Return the geometric mean over forks; beneath it, how far its interval reaches. Where forks give only bounds, the
+    mean is one too: "≥ 9,400"; where these point both ways, the range from the least to the most."""
     over = cell.mean(metric) if cell else None
     if cell is None or over is None:
         return missing(why)
@@ -146,7 +146,7 @@ def over_forks(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
 
 
 def failed_words(cell: CellStats) -> str | None:
-    """How many requests failed, which are in no throughput; None where none did, or the load goes on until some do."""
+    """Say how many requests failed, which throughput omits; None where none did, or the load goes on until some do."""
     failed = cell.failed_requests
     if not failed or cell.kind.overloads:
         return None
@@ -154,7 +154,7 @@ def failed_words(cell: CellStats) -> str | None:
 
 
 def paired_words(compared: Comparison) -> str | None:
-    """Which blocks, and both arms' means over exactly these; None where that is what the cells' own figures say."""
+    """Name the blocks, and both arms' means over exactly these; None where the cells' own figures say the same."""
     pairs = compared.pairs
     if not pairs:
         return None
@@ -174,13 +174,13 @@ def paired_words(compared: Comparison) -> str | None:
 
 
 def no_ratio_words(cells: Cells, key: CellKey, base: CellKey) -> str:
-    """Why these two, both of which are of the run, have none."""
+    """Say why these two cells, both of which are in the run, have no ratio."""
     absent = [one.executor for one in (key, base) if not ((cell := cells.get(one)) and cell.usable)]
     return f"no usable fork of {' and '.join(absent)}" if absent else "no block has this figure for both"
 
 
 def pairs_title(compared: Comparison) -> str:
-    """Each block's pair, for a tooltip."""
+    """List the pair of each block, for a tooltip."""
     return "; ".join(f"block {block}: {above} / {below} = {ratio}" for block, above, below, ratio in _pairs(compared))
 
 
@@ -198,7 +198,7 @@ def _pairs(compared: Comparison) -> Iterator[tuple[int, str, str, str]]:
 
 
 def state_text(cell: CellStats | None) -> str:
-    """A word, or how many of its forks can be used."""
+    """Return the word for its state, or how many of its forks can be used."""
     if cell is not None and cell.state is State.PARTLY:
         return f"{len(cell.usable)} of {plural(cell.forks, 'fork')} usable"
     return str((cell.state if cell else State.NOT_MEASURED).value)
@@ -219,7 +219,7 @@ class ShownCell:
     judgements: Judgements
 
     def axis(self, name: str) -> str | int:
-        """Its value on an axis, of which the driver is one; "" where it is not known what made its load."""
+        """Return its value on an axis, of which the driver is one; "" where the driver of its load is not known."""
         value: str | int = ((self.cell and self.cell.driver) or "") if name == "driver" else getattr(self.key, name)
         return value
 
@@ -229,12 +229,12 @@ class ShownCell:
 
     @property
     def forks(self) -> str:
-        """ "2/3": usable forks of those that were planned."""
+        """The usable forks of those that were planned: "2/3"."""
         return f"{len(self.cell.usable)}/{self.cell.forks}" if self.cell else "0/0"
 
     @property
     def href(self) -> str | None:
-        """Leads to its page, seen from that of the run."""
+        """The address of its page, relative to that of the run."""
         return cell_page(self.key) if self.cell else None
 
     def figure(self, metric: Metric) -> Figure:
@@ -242,12 +242,12 @@ class ShownCell:
 
     @property
     def why(self) -> str:
-        """The reason where it has no usable fork."""
+        """The reason for missing figures, where it has no usable fork."""
         return f"{self.state.value}: {self.state.meaning}"
 
     @property
     def throughput(self) -> Figure:
-        """Beneath it how far its interval reaches, and how many requests failed."""
+        """The throughput; beneath it, how far its interval reaches and how many requests failed."""
         figure = self.figure(THROUGHPUT)
         failed = failed_words(self.cell) if self.cell else None
         under = "; ".join(filter(None, (figure.under, failed))) or None
@@ -255,14 +255,14 @@ class ShownCell:
 
     @property
     def cpu(self) -> Figure:
-        """Per request; beneath it the step that it is of, where that is one of several."""
+        """The CPU per request; beneath it, the step that it is of, where that is one of several."""
         figure = self.figure(CPU)
         step = self.cell.kind.cpu_label if self.cell and figure.sort is not None else None
         return figure._replace(under=step) if step else figure
 
     @property
     def time_to_steady(self) -> Figure:
-        """Beneath it of how many forks it is, where others did not get there."""
+        """The time to steady; beneath it, of how many forks it is, where others did not get there."""
         figure, usable = self.figure(TIME_TO_STEADY), len(self.cell.usable) if self.cell else 0
         steady = len(self.cell.figures(TIME_TO_STEADY)) if self.cell else 0
         if steady in (0, usable):
@@ -275,7 +275,7 @@ class ShownCell:
 
     @property
     def outcome(self) -> Figure:
-        """How many of its forks did what the load asks for; against what it is compared with where that is."""
+        """The forks that did what the load asks for; compared with those of its reference, where there is one."""
         if self.cell is None:
             return missing(self.why)
         arm, judged = self.cell.attained, self.judgements.outcomes(self.key)
@@ -288,7 +288,7 @@ class ShownCell:
 
     @property
     def versus(self) -> Figure:
-        """Its leading figure over that of what it is compared with; beneath it interval and verdict."""
+        """Its leading figure over that of the cell that it is compared with; beneath it, interval and verdict."""
         key, cells = self.key, self.judgements.cells
         base = cells.reference(key)
         base_key, compares = key.model_copy(update={"executor": base}), cells.is_reference(key)
@@ -323,7 +323,7 @@ class ShownCell:
 
 
 def shown_cells(cells: Cells, judgements: Judgements) -> Iterator[ShownCell]:
-    """All that were planned or measured, in the order of the run."""
+    """Return all cells that were planned or measured, in the order of the run."""
     return (ShownCell(key, cells.get(key), judgements) for key in cells.keys)
 
 
@@ -337,7 +337,7 @@ class FigureColumn:
     is_latency: bool = False
 
     def column(self, kind: Kind | None = None) -> Column:
-        """`kind`: of latency, where all cells of a table have the same."""
+        """Build the column. `kind`: of latency, where all cells of a table have the same."""
         notes = [KIND_SHORT[kind] if kind and self.is_latency else "", self.unit]
         return Column(joined(self.title, *(part for note in notes if note for part in (" ", small(note)))), "num")
 
@@ -353,8 +353,8 @@ BRIEF = (RATE, CPU_COST, PERCENTILES[1])  # beside each other on the page of a c
 
 
 def columns_of(cells: Cells, shown: Sequence[ShownCell]) -> tuple[FigureColumn, ...]:
-    """Where one load asks forks a question it stands in the head, else each figure's tooltip says it; there is none
-    where every fork did what it was to do."""
+    """Choose the columns. The question that the load asks forks heads the first; where there are several, it is in each
+    figure's tooltip. That column is left out where every fork did what it was to do."""
     held = FigureColumn("Held", "req/s", lambda one: one.figure(CAPACITY))
     titles = {one.cell.question.title for one in shown if one.cell and one.cell.question.in_tables and _is_news(one)}
     asked = next(iter(titles)) if len(titles) == 1 else "Did as asked"
@@ -377,5 +377,5 @@ def _is_news(one: ShownCell) -> bool:
 
 
 def named(executor: str, order: Sequence[str], href: str | None, *, current: bool = False) -> Markup:
-    """The head of a row: in the colour of the charts, with a link to the cell's page where that is another one."""
+    """Make the head of a row: in the colour of the charts, with a link to the cell's page where that is another one."""
     return joined(swatch(order.index(executor)), link(executor, href), *([" ", small("this cell")] if current else []))

@@ -21,7 +21,7 @@ from jdkmatrix.report.words.sentences import added_work, condition
 
 
 class Pair(NamedTuple):
-    """The executor above the line, and the one below it."""
+    """The executor in the numerator, and the one in the denominator."""
 
     numerator: str
     base: str
@@ -32,11 +32,11 @@ class Pair(NamedTuple):
 
     @property
     def is_tuning(self) -> bool:
-        """Is it one executor, tuned over as it is? Of such a pair the leading figure alone is judged."""
+        """True if it is one executor, tuned over untuned; of such a pair, only the leading figure is judged."""
         return tuning_of(self.numerator) is not None and base_of(self.numerator) == self.base
 
     def absent(self, executors: Iterable[str]) -> str | None:
-        """Who of the two is not among these, in words; None where both are."""
+        """Say which of the two is not among these; None where both are."""
         there = {*executors}
         missing = [name for name in self if name not in there]
         return f"{' and '.join(missing)} {'has' if len(missing) == 1 else 'have'} no cell here" if missing else None
@@ -44,8 +44,8 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class CellGroup:
-    """Cells of a run that stand together on its page, and those that were planned, in its order. `order`: of all
-    executors of the run."""
+    """Cells of a run that are shown together on its page, and the keys of those that were planned, in its order.
+    `order`: of all executors of the run."""
 
     keys: tuple[CellKey, ...]
     cells: tuple[CellStats, ...]
@@ -57,11 +57,11 @@ class CellGroup:
 
     @property
     def beside(self) -> int:
-        """So many charts stand beside each other: one for each JDK, where these are few."""
+        """The number of charts side by side: one for each JDK, where these are few."""
         return min(len(self.jdks), 3)
 
     def in_order(self, cells: Iterable[CellStats]) -> list[CellStats]:
-        """By executor."""
+        """Sort cells by executor."""
         return sorted(cells, key=lambda cell: self.order.index(cell.key.executor))
 
 
@@ -71,13 +71,13 @@ class Slice(CellGroup):
 
     @property
     def first_load(self) -> AnyLoad | None:
-        """That of one of its cells; of others the rates may differ. None where none was measured."""
+        """The load of one of its cells; others may have other rates. None where none was measured."""
         return next((cell.load for cell in self.cells), None)
 
     @cached_property
     def pair(self) -> Pair:
         """Virtual threads over the server’s own pool, or what was measured in their place; where there is neither, the
-        first tuning over what it tunes."""
+        first tuning over the executor that it tunes."""
         server = self.keys[0].server
         usual, over = Pair(virtual_of(server), own_pool(server)), references(self.executors, server)
         others = [Pair(name, base) for name, base in over.items() if is_virtual(name) and not is_virtual(base)]
@@ -102,11 +102,11 @@ class Slice(CellGroup):
 
     @property
     def single(self) -> str | None:
-        """The condition, where all JDKs have the same one only."""
+        """The condition, where there is only one, the same for all JDKs."""
         return condition(self.cpus[0], self.tasks[0]) if len(self.cpus) == len(self.tasks) == 1 else None
 
     def conditions(self) -> Iterator[tuple[str, list[CellStats]]]:
-        """The cells of each number of CPUs, task and JDK, by executor, with a title that tells them from the others."""
+        """Yield the cells of each number of CPUs, task and JDK, by executor, with a title that distinguishes them."""
         found = grouped(((cell.key.cpus, cell.key.task, cell.key.jdk), cell) for cell in self.cells)
         for place in itertools.product(self.cpus, self.tasks, self.jdks):
             if here := found.get(place):
@@ -114,7 +114,7 @@ class Slice(CellGroup):
                 yield jdk if self.single else f"{jdk}, {condition(cpus, task)}", self.in_order(here)
 
     def task_words(self, task: TaskSize) -> str:
-        """Tells this task from the others of the slice."""
+        """Return the words that distinguish this task from the others of the slice."""
         works, waits = (len(set(sizes)) for sizes in zip(*self.tasks, strict=True))
         work, delay = added_work(task.burn_us), delay_words(task.wait_us)
         if waits == 1:
@@ -123,14 +123,14 @@ class Slice(CellGroup):
 
 
 def slices(cells: Cells) -> tuple[Slice, ...]:
-    """Apart by driver, too: figures of two make no table, no chart and no curve."""
+    """Split cells into slices, by driver too: figures of two drivers make no table, no chart and no curve."""
     found = grouped(((key.workload, key.server, key.load), key) for key in cells.keys)
     parts = (some for keys in found.values() for some in _by_driver(cells, keys))
     return tuple(Slice(tuple(some), cells.some(some), cells.order) for some in parts)
 
 
 def _by_driver(cells: Cells, keys: Sequence[CellKey]) -> Iterable[list[CellKey]]:
-    """Cells that were not measured stand with their peers, or with the first."""
+    """Group cells by driver; those that were not measured go with their peers, or with the first driver."""
 
     def of(key: CellKey) -> str | None:
         cell = cells.get(key)
@@ -142,8 +142,8 @@ def _by_driver(cells: Cells, keys: Sequence[CellKey]) -> Iterable[list[CellKey]]
 
 
 def of_kinds(cells: Cells) -> tuple[ExperimentSlice, ...]:
-    """Those that this run has, in the order of the page. Neither the record nor the run may say what a cell is of: then
-    it is in none."""
+    """Return the kinds of experiment that this run has, in the order of the page. A cell is in none of them where
+    neither its record nor the run says what it is of."""
     planned = cells.run.matrix.get("experiments")
     tables = planned if isinstance(planned, Mapping) else {}
 
@@ -157,7 +157,7 @@ def of_kinds(cells: Cells) -> tuple[ExperimentSlice, ...]:
 
 
 def experiment_of(table: object) -> str | None:
-    """The experiment that a table of matrix.toml names; a file from elsewhere may say anything."""
+    """Return the experiment that a table of matrix.toml names; a file from elsewhere may say anything."""
     named: Any = table.get("experiment") if isinstance(table, Mapping) else None
     return next((kind for kind in BY_NAME if kind == named), None)
 
@@ -173,8 +173,8 @@ class ExperimentSlice(CellGroup):
         return BY_NAME[self.kind].PAGE
 
     def subject(self, key: CellKey) -> str:
-        """The name of its cells’ rows: words of the experiment where it has some, with the name of its table where two
-        have the same; else that name."""
+        """Return the name of its cells’ rows: words of the experiment where it has some, with the name of its table
+        where two have the same; else that name."""
         mine = self._rows.get(key.workload, key.workload)
         return mine if list(self._rows.values()).count(mine) <= 1 else f"{mine}: {key.workload}"
 
@@ -184,11 +184,11 @@ class ExperimentSlice(CellGroup):
 
     @property
     def by_subject(self) -> bool:
-        """Do subjects lead on its rows, and not arms?"""
+        """True if subjects, not arms, come first on its rows."""
         return any(cell.table is not None and cell.table.row is not None for cell in self.cells)
 
     def load_words(self, key: CellKey) -> str:
-        """Its name, where no cell with this load was measured."""
+        """Return the load in words; its name where no cell with this load was measured."""
         load = next((cell.tasks for cell in self.cells if cell.key.load == key.load), None)
         return load.short_words() if load else key.load
 
@@ -204,7 +204,7 @@ class ExperimentSlice(CellGroup):
         }
 
     def place(self, key: CellKey, *, without: Sequence[str]) -> str:
-        """Tells this cell from the others of its kind: its arm, and whatever else varies."""
+        """Return what distinguishes this cell from the others of its kind: its arm, and whatever else varies."""
         words = self.axis_words(key).items()
         shown = (text for axis, text in words if axis not in without and (axis == "executor" or self.varies(axis)))
         return ", ".join(shown)
@@ -217,7 +217,7 @@ class ExperimentSlice(CellGroup):
         return frozenset(axis for axis in AXES if len({getattr(key, axis) for key in self.keys}) > 1)
 
     def tells_apart(self, axis: str) -> bool:
-        """Does it tell cells apart that their experiment's name does not?"""
+        """Return whether it distinguishes cells that their experiment's name does not."""
         if axis == "workload":
             return self.varies(axis)
         return len({(key.workload, getattr(key, axis)) for key in self.keys}) > len({key.workload for key in self.keys})

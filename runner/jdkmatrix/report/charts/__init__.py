@@ -1,1 +1,1 @@
-"""Vega-Lite specifications, whatever they show."""
+"""Vega-Lite specifications, independent of what they show."""

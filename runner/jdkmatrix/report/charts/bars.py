@@ -1,4 +1,4 @@
-"""Bars of means with their intervals, and of medians beside what is expected, with a point for every fork. Pure."""
+"""Bars of means with their intervals, and of medians beside expected values, with a point for every fork. Pure."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import altair as alt
 from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, blank, blanks, colour, rows, tooltips
 
 _LABEL_ROOM = 1.3
-# Of a task that works and waits, and of an executor with a tuning.
+# Labels of a task that works and waits, and of an executor with a tuning.
 _HAS_TWO_LINES = "indexof(datum.label, ', ') > 0 || indexof(datum.label, '+') > 0"
 _IN_TWO_LINES = "split(replace(replace(datum.label, ', ', ',\\n'), '+', '\\n+'), '\\n')"
-_MIDDLE = {"condition": {"test": _HAS_TWO_LINES, "value": -6.5}, "value": 0}  # else the first line stands there
+_MIDDLE = {"condition": {"test": _HAS_TWO_LINES, "value": -6.5}, "value": 0}  # else the first line would be there
 
 
 @cache
 def _bars_shape(grouped: bool) -> Shape:
-    """`grouped`: executors stand below each task; else there is one task."""
+    """Build the shape. `grouped`: executors are listed for each task; else there is one task."""
     row, names, limit = ("work", "works", 90) if grouped else ("executor", "present", 120)
-    # Order is given as a scale's domain, never as a sort: Vega-Lite makes an expression of a sort's values.
+    # Order is given as a scale's domain, never as a sort: Vega-Lite turns a sort's values into an expression.
     scale = alt.Scale(domain=blanks(names))
     axis = alt.Axis(labelLimit=limit, labelExpr=_IN_TWO_LINES, labelOffset=_MIDDLE)
     place: dict[str, Any] = {"y": alt.Y(f"{row}:N", scale=scale, sort=None, title=None, axis=axis)}
@@ -60,18 +60,18 @@ def bars(
     grouped: bool,
     description: str,
 ) -> Drawing:
-    """Bars of means with their interval, and every fork as a point; `grouped`: by the task, even where there is
+    """Draw bars of means with their intervals, and every fork as a point; `grouped`: by task, even where there is
     only one.
 
     `means`: executor, work, mean, low, high (None: no interval), label; `forks`: executor, work, fork, value, label.
-    `title` is the axis's, `figure` names what the labels are.
+    `title` is that of the axis, `figure` names what the labels show.
     `highest` is the largest value, the same for charts that are compared.
     """
     end = highest * _LABEL_ROOM
     present = [name for name in order if any(row["executor"] == name for row in means)]
     works = list(dict.fromkeys(row["work"] for row in means))
-    # Beyond this the labels stand; an interval of two forks can be wider than the chart, and ends there in an arrow:
-    # the table has its figures.
+    # The labels are beyond this edge. An interval of two forks can be wider than the chart, and then ends here in an
+    # arrow: the table has its figures.
     edge = highest * 1.06
     table = [
         {
@@ -97,8 +97,8 @@ def bars(
     )
 
 
-# How much longer than the longest bar the axis is, for the labels.
-_ROOM_BY_LINES = {1: 1.42, 2: 1.85}  # by how many lines the rows have: long ones leave a narrow screen little
+# How much longer the axis is than the longest bar, to leave room for labels.
+_ROOM_BY_LINES = {1: 1.42, 2: 1.85}  # by the lines of a row: long labels leave little of a narrow screen
 _ROW_HEIGHT = 34
 _LINE_HEIGHT = 13
 _NUMBERS = ",.3~r"
@@ -106,8 +106,8 @@ _NUMBERS = ",.3~r"
 
 @dataclass(frozen=True)
 class BarScale:
-    """From 0 to `highest`, the same for charts that are compared. `linear_to`: up to there the scale is linear and
-    beyond it logarithmic, so that 0 has a place on it; None: linear throughout."""
+    """A scale from 0 to `highest`, the same for charts that are compared. `linear_to`: it is linear up to here and
+    logarithmic beyond, so that 0 has a place on it; None: linear throughout."""
 
     title: str
     highest: float
@@ -122,7 +122,7 @@ class BarScale:
         return float(self.linear_to * ((1 + self.highest / self.linear_to) ** room - 1))
 
     def ticks(self) -> list[float]:
-        """0, and powers of ten from the end of the linear part on, five at most."""
+        """Return 0, and at most five powers of ten from the end of the linear part on."""
         tick, found = self.linear_to or 1.0, [0.0]
         while tick <= self.highest * 1.001:
             found.append(tick)
@@ -133,7 +133,7 @@ class BarScale:
 
 @lru_cache
 def _expected_shape(linear_to: float | None, row_lines: int) -> Shape:
-    """The shape for a `BarScale` with these two."""
+    """Build the shape for a `BarScale` with these two values."""
     labels = alt.Axis(
         labelExpr="split(datum.label, '\\n')",
         labelLimit=170,
@@ -170,9 +170,9 @@ def _expected_shape(linear_to: float | None, row_lines: int) -> Shape:
 def expected_bars(
     medians: Sequence[Row], forks: Sequence[Row], *, scale: BarScale, order: Sequence[str], description: str
 ) -> Drawing:
-    """`medians`: row (its lines apart by a line end), executor, median, expected (None: no tick), label,
-    expected_label; `forks`: row, executor, fork, value, label. Rows stand in the order of `medians`; what is below 0 is
-    drawn at 0."""
+    """Draw medians beside expected values. `medians`: row (its lines separated by line ends), executor, median,
+    expected (None: no tick), label, expected_label; `forks`: row, executor, fork, value, label. Rows are in the order
+    of `medians`; values below 0 are drawn at 0."""
     names = [row["row"] for row in medians]
     return _expected_shape(scale.linear_to, scale.row_lines).filled(
         data={

@@ -29,7 +29,7 @@ from jdkmatrix.report.charts.shapes import (
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """1-2-5 steps within, or powers of ten where those would crowd; never fewer than one."""
+    """Return ticks in 1-2-5 steps between the ends, or powers of ten where those would crowd; at least one."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     steps = (1, 2, 5) if last - first <= 3 else (1,)
     return [
@@ -41,7 +41,7 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def log_domain(values: Sequence[float]) -> tuple[float, float]:
-    """Around positive values, with room, ending on round numbers."""
+    """Return a domain around positive values, with some room, that ends on round numbers."""
     low, high = min(values) * 0.95, max(values) * 1.05
     below, above = (10.0 ** math.floor(math.log10(end)) for end in (low, high))
     first = max(step for step in (1, 2, 5) if step * below <= low * (1 + 1e-9))
@@ -78,7 +78,7 @@ def series(
     title: str,
     description: str,
 ) -> Drawing:
-    """One figure over the seconds since the fork's start; measured windows are shaded. None breaks the line."""
+    """Draw one figure over the seconds since the fork's start; measured windows are shaded. None breaks the line."""
     told = [{"t": round(t, 3), "v": v} for t, v in points]
     windows = [{"start": start, "end": end} for start, end in bands]
     return _series_shape().filled(
@@ -96,9 +96,9 @@ _HEIGHT = 230
 
 @dataclass(frozen=True)
 class Axis:
-    """`low` to `high` are given, so that charts compare. `number_format`: d3's, "" for plain numbers. `ticks`: of a
-    logarithmic one where the usual do not do, with the expression that labels them. `told`: the field of a point that
-    says in words where it is on this axis."""
+    """An axis with given ends, so that charts compare. `number_format`: d3's, "" for plain numbers. `ticks`: for a
+    logarithmic axis where the usual ones do not do, with `labels`, the expression that labels them. `told`: the field
+    of a point that says in words where it is on this axis."""
 
     title: str
     low: float
@@ -110,7 +110,7 @@ class Axis:
     told: str | None = None
 
     def given(self, name: str) -> dict[str, Any]:
-        """Fills the blanks of its place."""
+        """Return what fills the blanks of `place`."""
         ends = {f"{name}_title": self.title, f"{name}_low": self.low, f"{name}_high": self.high}
         if not self.log:
             return {**ends, f"{name}_format": self.number_format or plain_numbers(self.high)}
@@ -119,11 +119,11 @@ class Axis:
 
     @property
     def kind(self) -> Axis:
-        """The part of it that its shape has."""
+        """The part of the axis that belongs to its shape."""
         return Axis("", 0, 1, self.log, labels=self.labels, told=self.told)
 
     def place(self, name: str) -> dict[str, Any]:
-        """The axis "x" or "y", blank but for its kind."""
+        """Build the axis "x" or "y", blank except for its kind."""
         ends = [blank(f"{name}_low"), blank(f"{name}_high")]
         labels: dict[str, Any] = {"labelExpr": self.labels} if self.labels else {"format": "~g"}
         return {
@@ -168,7 +168,7 @@ def _lines_shape(
 
 
 def _alone(points: Sequence[Row]) -> list[Row]:
-    """Those between two breaks of their line, where no line is drawn."""
+    """Return the points alone between two breaks of their line, where no line is drawn."""
     found: list[Row] = []
     for _, line in groupby(points, key=lambda row: (row["executor"], row.get("fork"))):
         for broken, piece in groupby(line, key=lambda row: row["y"] is None):
@@ -190,9 +190,9 @@ def lines(
     reference: Sequence[Row] = (),
     height: int = _HEIGHT,
 ) -> Drawing:
-    """`points`: executor, fork, x, y (None breaks the line); `marks`: executor, x, y, text, and `hollow` where they are
-    not filled, set off from their lines; `reference`: x, y of a line that is no measurement. `by_fork`: a line for each
-    fork; else one for each executor."""
+    """Draw lines. `points`: executor, fork, x, y (None breaks the line); `marks`: executor, x, y, text, and `hollow`
+    for those that are not filled, set off from their lines; `reference`: x, y of a line that is no measurement.
+    `by_fork`: a line for each fork; else one for each executor."""
     alone = _alone(points)
     others = {name: rows for name, rows in (("alone", alone), ("marks", marks), ("reference", reference)) if rows}
     return _lines_shape(x.kind, y.kind, by_fork, bool(marks), bool(reference), bool(alone)).filled(
@@ -218,7 +218,7 @@ def _stack_shape(x_kind: Axis, y_kind: Axis) -> Shape:
             y=alt.Y("y:Q", stack="zero", **y),
             color=alt.Color("origin:N", scale=origins, legend=None),
             order=alt.Order("place:Q"),
-            tooltip=[alt.Tooltip("origin:N")],  # an area is one mark, which knows the figures of its first point alone
+            tooltip=[alt.Tooltip("origin:N")],  # an area is one mark, which knows the figures of its first point only
         ),
         line.encode(x=x, y=alt.Y("y:Q", **y), strokeDash=alt.StrokeDash("name:N", legend=None)),
     )
@@ -227,8 +227,8 @@ def _stack_shape(x_kind: Axis, y_kind: Axis) -> Shape:
 def stacked(
     points: Sequence[Row], *, x: Axis, y: Axis, origins: Sequence[str], totals: Sequence[Row], description: str
 ) -> Drawing:
-    """`points`: origin, x, y, place (of the origin in the stack, from below); `totals`: name, x, y, drawn as lines on
-    top. Origins keep their colours from chart to chart."""
+    """Draw a stack. `points`: origin, x, y, place (of the origin in the stack, from the bottom); `totals`: name, x, y,
+    drawn as lines on top. Origins keep their colours from chart to chart."""
     data = {"points": points, "totals": totals}
     return _stack_shape(x.kind, y.kind).filled(
         data=data, height=_HEIGHT, description=description, **x.given("x"), **y.given("y"), origins=origins
@@ -238,8 +238,8 @@ def stacked(
 _RUNS_HEIGHT = 260
 _DAY_MS = 86_400_000
 _ROOM = 0.06  # of the axes, beyond the outermost points
-_ROOM_LEAST = 0.01  # of the figure, so that scatter looks small where it is
-_REACH = 2  # intervals end so many times beyond the outermost points: wider ones, which leave no room, in an arrow
+_ROOM_LEAST = 0.01  # of the figure, so that small scatter looks small
+_REACH = 2  # the factor beyond the outermost points at which wider intervals, which leave no room, end in an arrow
 _ABOUT = ("run", "measured", "blocks", "JDK", "server", "commit", "new")
 _NUMBERS = ",.4~r"
 
@@ -292,14 +292,14 @@ def over_runs(
     description: str,
     even: float | None = None,
 ) -> Drawing:
-    """`points`, a run each, at least one: t (in ms since 1970), value, low and high (None: no interval), figure (in
-    words), series (decides its colour and dash), line (joins it with others of the same), care (why it must be read
-    with care, and is hollow; empty where nothing is), and in words run, measured, blocks, JDK, server, commit, new.
+    """Draw a figure over runs. `points`, one per run, at least one: t (in ms since 1970), value, low and high (None: no
+    interval), figure (in words), series (decides its colour and dash), line (joins it with others), care (why it must
+    be read with care and is hollow; else empty), and in words run, measured, blocks, JDK, server, commit, new.
 
-    `marks`, each between two runs: t, number (of the change in what was measured; empty if that stayed), tool (only the
-    tool's commit is another), level (that of the figure changed). `title`: of the axis of the figure, which begins
-    where the figures do; `order`: of series, which are what they are `of`; `even`: the value at which neither arm is
-    ahead, for a line there, if it is on the axis."""
+    `marks`, each between two runs: t, number (of the change in what was measured; empty if none), tool (only the tool's
+    commit differs), level (that of the figure changed). `title`: of the figure's axis, which begins where the figures
+    do; `order`: of the series; `of`: what these are; `even`: the value at which neither arm is ahead, drawn as a line
+    if it is on the axis."""
     times, values = [row["t"] for row in points], [row["value"] for row in points]
     least, most = min(values) / _REACH, max(values) * _REACH
     told = []

@@ -1,9 +1,9 @@
-"""The common part of charts of one kind, made by altair once; each chart has its own data, domains and words.
+"""The part that charts of one kind share, made by altair once; each chart has its own data, domains and words.
 
-Altair takes 10 ms and more for a chart, most of it copies of itself, and a page has dozens that differ in nothing else.
-So a page holds a shape once, and its JavaScript puts the two together when it draws (`specOf` in report.js). Colours
-are not in here: that takes them from CSS variables (`config.range`, `config.style`), so that charts follow light and
-dark. An executor's colour is its place among all, the same on every page."""
+Altair takes 10 ms and more for a chart, most of it copying itself, and a page has dozens that differ in nothing else.
+So a page holds each shape once, and its JavaScript puts shape and chart together when it draws (`specOf` in report.js).
+Colours are not in here: the JavaScript takes them from CSS variables (`config.range`, `config.style`), so that charts
+follow light and dark. An executor's colour follows from its place among all, the same on every page."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Row = Mapping[str, Any]
 
 
 def blank(name: str) -> str:
-    """Stands in a shape for a word or a number that each chart fills in."""
+    """Return the placeholder in a shape for a word or a number that each chart fills in."""
     return f"{{{name}}}"
 
 
 def blanks(name: str) -> list[Any]:
-    """Stands in a shape for a list that each chart fills in."""
+    """Return the placeholder in a shape for a list that each chart fills in."""
     return [blank(name)]
 
 
 @cache
 def rows(name: str) -> alt.Chart:
-    """The rows of this name in the data of each chart, to be drawn. One object, by which altair sees that layers share
+    """Return a chart of the rows with this name in each chart's data; one object, so that altair sees that layers share
     it."""
     return alt.Chart(alt.NamedData(name=name))
 
@@ -47,14 +47,14 @@ class Shape:
         del self.spec["$schema"], self.spec["config"]
 
     def filled(self, *, data: Mapping[str, Sequence[Row]], height: float, description: str, **given: Any) -> Drawing:
-        """`data`: rows by name, all of one name with the same keys; `given`: what every blank stands for, a list for
-        those of `blanks`."""
+        """Fill the blanks. `data`: rows by name, all rows of a name with the same keys; `given`: the value of every
+        blank, a list for those of `blanks`."""
         return Drawing(self, {blank(name): value for name, value in given.items()}, height, description, data)
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart: what stands in the blanks of its shape, by blank, and its data."""
+    """A chart: the values for the blanks of its shape, by blank, and its data."""
 
     shape: Shape
     given: Mapping[str, Any]
@@ -64,7 +64,7 @@ class Drawing:
 
 
 def on_a_page(drawings: Mapping[str, Drawing]) -> dict[str, Any] | None:
-    """In the form that the page's JavaScript reads, by the ids of the charts; None where there is none."""
+    """Return the charts by id, in the form that the page's JavaScript reads; None where there is none."""
     if not drawings:
         return None
     places: dict[Shape, int] = {}
@@ -82,7 +82,7 @@ def on_a_page(drawings: Mapping[str, Drawing]) -> dict[str, Any] | None:
 
 
 def _table(rows: Sequence[Row]) -> dict[str, list[Any]]:
-    """Names are said once."""
+    """Return rows as lists of values, with the names given once."""
     names = list(rows[0]) if rows else []
     return {"names": names, "rows": [[row[name] for name in names] for row in rows]}
 
@@ -92,18 +92,18 @@ _DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [1, 3], [6, 2,
 
 
 def executor_order(executors: Iterable[str]) -> tuple[str, ...]:
-    """The place of each gives it its colour and dash, and a name that begins with a blank is nobody's.
+    """Return the executors so that the place of each gives its colour and dash; a name that begins with a blank is
+    nobody's.
 
-    Those of the usual server are first, present or not, so that colours do not depend on what was measured. Another
-    server's own pool has the colour of the usual server's, and so have its virtual threads; no other executor has these
-    two."""
+    Those of the usual server come first, present or not, so that colours do not depend on what was measured. Another
+    server's own pool and virtual threads have the colours of the usual server's; no other executor has these two."""
     usual, *others = server_kinds().values()
     names = usual_executors()
     kept = [names.index(usual.own_pool), names.index(usual.virtual)]
     found, left = list(names), set(executors) - set(names)
 
     def free() -> str:
-        return f" {len(found)}"  # of its own: a scale counts what comes twice once
+        return f" {len(found)}"  # unique: a scale merges duplicates
 
     for kind in others:
         pool = usual.virtual if is_virtual(kind.own_pool) else usual.own_pool
@@ -124,12 +124,12 @@ def executor_order(executors: Iterable[str]) -> tuple[str, ...]:
 
 
 def colour(field: str = "executor") -> alt.Color:
-    """The chart fills in `order`."""
+    """Encode the colour; the chart fills in `order`."""
     return alt.Color(f"{field}:N", scale=alt.Scale(domain=blanks("order"), range="category"), legend=None)
 
 
 def dash(field: str = "executor") -> alt.StrokeDash:
-    """The chart fills in `order` and `dashes`."""
+    """Encode the dash; the chart fills in `order` and `dashes`."""
     scale = alt.Scale(domain=blanks("order"), range=blanks("dashes"))
     return alt.StrokeDash(f"{field}:N", scale=scale, legend=None)
 
@@ -139,12 +139,12 @@ def dashes(order: Sequence[str]) -> list[list[int]]:
 
 
 def dash_of(place: int) -> list[int]:
-    """There are as many colours as dashes; where both would start again, the dash is another one."""
+    """Return the dash. There are as many colours as dashes; where both would start again, the dashes are shifted."""
     return _DASHES[(place + place // len(_DASHES)) % len(_DASHES)]
 
 
 def tooltips(*names: str, **titles: str) -> list[alt.Tooltip]:
-    """Words of these fields, under the fields' own names or under titles."""
+    """Build tooltips for these fields, under their own names or under titles."""
     return [
         *(alt.Tooltip(f"{name}:N") for name in names),
         *(alt.Tooltip(f"{name}:N", title=title) for name, title in titles.items()),
@@ -152,14 +152,14 @@ def tooltips(*names: str, **titles: str) -> list[alt.Tooltip]:
 
 
 def plain_numbers(highest: float) -> str:
-    """The format of an axis up to there: "2k" for thousands, below them neither "200m" for 0.2 nor "2e+2" for 200, as
-    d3 writes them by "~s" and "~g"."""
+    """Return the format of an axis up to `highest`: "2k" for thousands, below them neither "200m" for 0.2 nor "2e+2"
+    for 200, as d3 writes with "~s" and "~g"."""
     return "~s" if highest >= 1000 else "~f"
 
 
 def hovered(points: alt.Chart, *encodings: Literal["x", "y"]) -> alt.Chart:
-    """These points are seen, and tell their figures, while the pointer is nearer to them than to any other, in the
-    directions of `encodings`."""
+    """Show a point and its figures only while the pointer is nearer to it than to any other, in the directions of
+    `encodings`."""
     near = alt.selection_point(
         name="near", nearest=True, on="pointerover", clear="pointerout", encodings=list(encodings), empty=False
     )

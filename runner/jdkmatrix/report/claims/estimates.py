@@ -35,7 +35,7 @@ class _NoEstimateError(Exception):
 
 
 class Results:
-    """`refusals`: pairs whose gates refused one arm more often, which are not compared."""
+    """`refusals`: pairs of which gates refused one arm more often, and which are not compared."""
 
     def __init__(self, run: RunRecord, cells: Cells, experiments: Cells, refusals: Refusals) -> None:
         self.run, self._refusals = run, refusals
@@ -52,22 +52,22 @@ class Results:
         return self._cells[key.has_server].get(key)
 
     def unit(self, check: ClaimCheck, keys: Sequence[CellKey]) -> str:
-        """The unit in which its figure is shown, in the cells that it looks at."""
+        """Return the unit in which the figure of a check is shown, in the cells that it looks at."""
         cells = [cell for key in keys if (cell := self.cell(key))]
         found = (metric for cell in cells if (metric := cell.metric(check.metric)))
         metric = next(found, None if cells else self._never_measured(check))
         return metric.unit if metric else ""
 
     def _never_measured(self, check: ClaimCheck) -> Metric | None:
-        """The figure of a check for whose cells this run has no record: experiments have names for some of their own
-        that servers have, too."""
+        """Return the figure of a check for whose cells this run has no record: some figures of experiments share their
+        names with those of servers."""
         experiments = self.run.matrix.get("experiments") or {}
         of_programs = any(fnmatchcase(name, one) for one in check.where.workload or () for name in experiments)
         mine = (metric for metric in OF_EXPERIMENTS.values() if metric.id == check.metric)
         return next(mine, None) if of_programs else BY_ID.get(check.metric)
 
     def estimate(self, check: ClaimCheck, key: CellKey) -> Estimate | str:
-        """Or why there is none."""
+        """Return the estimate, or why there is none."""
         try:
             if check.versus_vendor is not None:
                 return self._beside_vendor(check, key, check.versus_vendor)
@@ -94,8 +94,8 @@ class Results:
         return self._of_ratio(self._compared(metric, key, base_key).ratio)
 
     def _demand_no_refusals(self, key: CellKey, base_key: CellKey) -> None:
-        """Whichever of two cells that are compared the page has as the numerator; two that it does not compare are a
-        family of their own."""
+        """Raise where gates refused one of two cells more often, whichever of them the page has as the numerator; two
+        that it does not compare are a family of their own."""
         cell, base = self.cell(key), self.cell(base_key)
         if cell is None or base is None:
             return
@@ -121,8 +121,8 @@ class Results:
         return cell
 
     def seen(self, needed: Precondition, key: CellKey) -> tuple[float | None, str, frozenset[Bound]]:
-        """The figure that is needed, over the usable forks of a cell, its unit, and which bounds are in it; None where
-        no fork has it. Of a peak, that of the fork that decides."""
+        """Return the figure that is needed, over the usable forks of a cell, its unit, and which bounds are in it; None
+        where no fork has it. For a peak, it is that of the fork that decides."""
         cell = self.cell(key)
         metric = cell.metric(needed.metric) if cell else None
         if cell is None or metric is None or (over := cell.over_forks(metric)) is None:
@@ -140,7 +140,7 @@ class Results:
         return compared
 
     def _beside_vendor(self, check: ClaimCheck, key: CellKey, vendor: str) -> Estimate:
-        """The ratio of a cell over that of the same cell on the vendor's JDK."""
+        """Estimate the ratio of a cell over that of the same cell on the vendor's JDK."""
         both = [self._beside_versus(check, one) for one in (key, _of_vendor(key, vendor))]
         mine, other = ({block: above / below for block, (above, below) in one.pairs.items()} for one in both)
         least = math.hypot(*(one.ratio.least_error for one in both if one.ratio))
@@ -157,7 +157,7 @@ class Results:
         return self._compared(metric, key, base_key)
 
     def _of_figures(self, cell: CellStats, metric: Metric) -> Estimate:
-        """Of all forks that are not lost to a fault: those that did well are no fair sample of them."""
+        """Estimate over all forks that are not lost to a fault: those that did well are no fair sample of them."""
         told = {block: figure for block, figure in cell.figures(metric).items() if figure.comparable}
         if not told:
             raise _NoEstimateError(metric.missing)
@@ -168,11 +168,11 @@ class Results:
                 "or the measurement; the others are no fair sample"
             )
         side, values = _side(figure.bound for figure in told.values()), [figure.value for figure in told.values()]
-        least = _least(metric, (cell, values)) if side is Bound.NONE else 0.0  # what a bound says, nobody has read
+        least = _least(metric, (cell, values)) if side is Bound.NONE else 0.0  # a bound is not read in steps
         return _one_sided(self._mean([value * metric.scale for value in values], least), side)
 
     def _bounded(self, cell: CellStats, base: CellStats, metric: Metric, *, difference: bool) -> Estimate:
-        """Where some figures are bounds, what is made of the two of a block is one, too, and so over all blocks."""
+        """Estimate where some figures are bounds: what is made of two of a block is one too, and so over all blocks."""
         above, below = cell.figures(metric), base.figures(metric)
         if losses_among((cell.forks, above), (base.forks, below)).differ:
             raise _NoEstimateError(_LOST)
@@ -201,7 +201,7 @@ class Results:
         return self._mean([(above[block] - below[block]) * metric.scale for block in both], least)
 
     def _mean(self, values: Sequence[float], least: float) -> Estimate:
-        """`least`: as of mean_interval."""
+        """Estimate the mean. `least`: as in mean_interval."""
         low, high = mean_interval(values, self._confidence, least) or (None, None)
         return Estimate(fmean(values), low, high, len(values), confidence=self._confidence, least_error=least)
 
@@ -209,19 +209,19 @@ class Results:
         if ratio is None:
             raise _NoEstimateError(why_none)
         low, high = ratio.ci_low, ratio.ci_high
-        if high is not None and math.isinf(high):  # beyond what a float can say: no interval that says anything
+        if high is not None and math.isinf(high):  # beyond the range of a float: an interval that says nothing
             low = high = None
         found = Estimate(ratio.value, low, high, ratio.blocks, of_ratio=True, confidence=self._confidence)
         return replace(found, least_error=ratio.least_error)
 
 
 def name_of(metric_id: str) -> str:
-    """Inside a sentence; readings of experiments are called by their ids."""
+    """Name a figure inside a sentence; readings of experiments are called by their ids."""
     return BY_ID[metric_id].name if metric_id in BY_ID else metric_id
 
 
 def compared_cells(check: ClaimCheck, key: CellKey) -> tuple[CellKey, ...]:
-    """All that a check looks at for the figure of one of its cells, that one first."""
+    """Return every cell that a check looks at for the figure of one of its cells, that one first."""
     base = _base(check, key)
     here = (key,) if base is None else (key, base)
     vendor = check.versus_vendor
@@ -229,25 +229,25 @@ def compared_cells(check: ClaimCheck, key: CellKey) -> tuple[CellKey, ...]:
 
 
 def _base(check: ClaimCheck, key: CellKey) -> CellKey | None:
-    """The cell that it is compared with."""
+    """Return the cell that it is compared with, if any."""
     there = {"executor": check.versus, "workload": check.versus_workload, "load": check.versus_load}
     told = {axis: value for axis, value in there.items() if value is not None}
     return key.model_copy(update=told) if told else None
 
 
 def _of_vendor(key: CellKey, vendor: str) -> CellKey:
-    """The same cell on that vendor's JDK of the same version: "semeru-21.0.1" and "temurin-21.0.1"."""
+    """Return the same cell on that vendor's JDK of the same version: "semeru-21.0.1" and "temurin-21.0.1"."""
     return key.model_copy(update={"jdk": f"{vendor}-{key.jdk.partition('-')[2]}"})
 
 
 def _comparable(cell: CellStats, metric: Metric) -> dict[int, float]:
-    """By block."""
+    """Return the comparable figures by block."""
     return {block: one.value for block, one in cell.figures(metric).items() if one.comparable}
 
 
 def _least(metric: Metric, *arms: tuple[CellStats, Sequence[float]]) -> float:
-    """The standard error that their mean, or the difference of two, has at least, in the unit of the page. Of each arm:
-    its cell, and its figures."""
+    """Return the least standard error of their mean, or of the difference of two, in the unit of the page. `arms`: the
+    cell and the figures of each."""
     return metric.scale * least_error(*(metric.step(cell.load, fmean(figures)) for cell, figures in arms))
 
 
@@ -256,7 +256,7 @@ _OTHER_WAY = {Bound.NONE: Bound.NONE, Bound.AT_LEAST: Bound.BELOW, Bound.BELOW: 
 
 
 def _side(bounds: Iterable[Bound]) -> Bound:
-    """The bound that figures of these kinds give together."""
+    """Return the bound that figures of these kinds give together."""
     kinds = set(bounds) - {Bound.NONE}
     if len(kinds) > 1:
         raise _NoEstimateError("some forks give a lower bound, others an upper one")
@@ -264,7 +264,7 @@ def _side(bounds: Iterable[Bound]) -> Bound:
 
 
 def _one_sided(estimate: Estimate, side: Bound) -> Estimate:
-    """Without the end that bounds say nothing of. A single block has the bound itself for an end."""
+    """Drop the end that bounds say nothing about. A single block has the bound itself for an end."""
     if side is Bound.NONE:
         return estimate
     low, high = (estimate.value, estimate.value) if estimate.low is None else (estimate.low, estimate.high)

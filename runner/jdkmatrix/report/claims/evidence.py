@@ -1,4 +1,4 @@
-"""A run’s evidence on a published claim, before anybody judges it. Pure.
+"""A run’s evidence on a published claim, before it is judged. Pure.
 
 It is kept beside the run's pages, so that evidence of several runs can be put together without reading them again.
 """
@@ -24,12 +24,12 @@ from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
 from jdkmatrix.store.cells import digest_of
 
-# Each thread keeps up to 64 pages of its own count back until then (SPLIT_RSS_COUNTING, mm/memory.c).
+# Before that, each thread keeps back up to 64 pages of its own count (SPLIT_RSS_COUNTING, mm/memory.c).
 _RSS_WHOLE_FROM = (6, 2)
 
 
 def asks_for(check: ClaimCheck, key: CellKey) -> bool:
-    """Does it look at such a cell?"""
+    """Return whether the check looks at such a cell."""
     if not fnmatchcase(key.executor, check.arm) or key.executor == check.versus:
         return False
     return all(
@@ -39,7 +39,7 @@ def asks_for(check: ClaimCheck, key: CellKey) -> bool:
 
 
 def words_of(check: ClaimCheck) -> str:
-    """Which cells it looks at."""
+    """Say which cells the check looks at."""
     axes = check.where
     parts = [
         f"cell of {_either(axes.workload)}" if axes.workload else "cell",
@@ -60,7 +60,7 @@ def _either(values: Iterable[object]) -> str:
 
 
 def other_kernel(check: ClaimCheck, kernels: Iterable[str]) -> str | None:
-    """Why it cannot be judged on these."""
+    """Say why the check cannot be judged on these kernels; None where it can."""
     for kernel in kernels if check.metric == RSS_PEAK.id else ():
         if _version(kernel) < _RSS_WHOLE_FROM:
             since = ".".join(map(str, _RSS_WHOLE_FROM))
@@ -85,7 +85,7 @@ def _version(text: str) -> tuple[int, ...]:
 @dataclass(frozen=True)
 class SeenFigure:
     """A precondition, and the figure that was seen in `unit`; None where nothing was recorded. `bound`: of a figure
-    that forks give a bound of."""
+    of which forks give only a bound."""
 
     says: str
     name: str
@@ -97,7 +97,7 @@ class SeenFigure:
 
 
 def seen_words(seen: Iterable[SeenFigure]) -> tuple[str, ...]:
-    """Preconditions in words: a part of a sentence for what was not there, and one for what was."""
+    """Put preconditions into words: parts of a sentence for those that were not met, or else one for what was seen."""
     found = grouped(((one.holds, one.says, one.name, one.arm), one) for one in seen)
     told = grouped(((holds, "" if holds else says), _range(same)) for (holds, says, *_), same in found.items())
     lacking = [f"needs {says} ({', '.join(ranges)})" for (holds, says), ranges in told.items() if not holds]
@@ -107,7 +107,7 @@ def seen_words(seen: Iterable[SeenFigure]) -> tuple[str, ...]:
 
 
 def _range(same: Sequence[SeenFigure]) -> str:
-    """ "virtual: CPU use 93.1 to 99.2 %", "liberty: p99 latency at least 1,010 ms"."""
+    """Say "virtual: CPU use 93.1 to 99.2 %", "liberty: p99 latency at least 1,010 ms"."""
     one, values = same[0], [seen.value for seen in same if seen.value is not None]
     bound = next((words for seen in same if (words := _BOUND_WORDS.get(seen.bound))), "")
     return f"{one.arm}: {one.name} {bound}{range_words(values, one.unit) if values else 'not recorded'}"
@@ -128,10 +128,10 @@ class CellForks(NamedTuple):
 @dataclass(frozen=True)
 class CellEvidence:
     """`estimate`: in the unit of its check; None where there is none, and `why` says why. `build`: the version of its
-    JDK, where known; `driver`: what made its load, where something did; `release`: of its server, where it has one;
-    `protocol`: by which its usable forks were measured, where it has some; `settings`: as those of Identity, and the
-    tables of the loads, of it and of what it is compared with. `alone`: where it is of several runs, what each of them
-    says. `behind`: the cells whose forks it rests on, it and those that it is compared with."""
+    JDK, where known; `driver`: the driver of its load, where it had one; `release`: of its server, where it has one;
+    `protocol`: by which its usable forks were measured, where it has some; `settings`: those of Identity and the tables
+    of the loads, of this cell and of what it is compared with. `alone`: where it is of several runs, what each of them
+    says. `behind`: the cells whose forks it rests on, itself and those that it is compared with."""
 
     key: CellKey
     build: str | None
@@ -147,13 +147,13 @@ class CellEvidence:
 
     @property
     def absent(self) -> tuple[SeenFigure, ...]:
-        """Preconditions that were not met, or of which nothing was recorded."""
+        """Preconditions that were not met, or for which nothing was recorded."""
         return tuple(one for one in self.seen if not one.holds)
 
 
 @dataclass(frozen=True)
 class CheckEvidence:
-    """`unit`: "" for a ratio. `why`: where there is no cell that could be looked at."""
+    """`unit`: "" for a ratio. `why`: why there is no cell to look at, where there is none."""
 
     unit: str
     cells: tuple[CellEvidence, ...] = ()
@@ -162,14 +162,14 @@ class CheckEvidence:
 
 @dataclass(frozen=True)
 class ClaimEvidence:
-    """`checks`: in the order of the claim's."""
+    """`checks`: in the order of those of the claim."""
 
     id: str
     checks: tuple[CheckEvidence, ...]
 
 
 def not_steady_words(cells: Sequence[CellEvidence]) -> tuple[str, ...]:
-    """ "3 of 10 forks not steady", where any was."""
+    """Say "3 of 10 forks not steady", if any were not."""
     behind = {one for cell in cells for one in cell.behind}  # each once, however many were compared with it
     forks, not_steady = sum(one.forks for one in behind), sum(one.not_steady for one in behind)
     return (f"{not_steady} of {plural(forks, 'fork')} not steady",) if not_steady else ()
@@ -180,15 +180,15 @@ def evidence(claim: ClaimRecord, results: Results) -> ClaimEvidence:
 
 
 def together(found: Sequence[ClaimEvidence]) -> ClaimEvidence:
-    """The evidence of several runs of one host under the same checks of one claim, the newest first: each cell with
-    what all of them say that had one JDK build, release of the server, driver, protocol and settings. What must be seen
-    was seen where the run has an estimate; a run in which it was not says nothing beside one in which it was."""
+    """Combine the evidence of several runs of one host under the same checks of one claim, the newest first: each cell
+    has what all of them say that share its JDK build, release of the server, driver, protocol and settings. What must
+    be seen was seen in each run that counts; a run in which it was not says nothing beside one in which it was."""
     return ClaimEvidence(found[0].id, tuple(map(_checks_together, zip(*(one.checks for one in found), strict=True))))
 
 
 def _checks_together(found: Sequence[CheckEvidence]) -> CheckEvidence:
     every = [cell for check in found for cell in check.cells]
-    # A cell without them, of which nothing was measured, goes with one that has them.
+    # A cell without these, of which nothing was measured, goes with one that has them.
     known = [{_parts(cell): told for cell in reversed(every) if (told := of(cell))} for of in _MEASURED]
 
     def how(cell: CellEvidence) -> tuple[str | None, ...]:
@@ -252,7 +252,7 @@ def _seen(check: ClaimCheck, key: CellKey, estimate: Estimate, results: Results)
     for needed in check.requires:
         if needed.of_bounds and not estimate.one_sided:
             continue
-        # Beside another vendor's JDK the same arm is asked about on both.
+        # Where another vendor's JDK is compared, the same arm is looked at on both.
         of_arm = both if check.versus_vendor else (key,)
         arms = dict.fromkeys(one.model_copy(update={"executor": needed.arm}) for one in of_arm) if needed.arm else both
         for cell in arms:
@@ -266,7 +266,7 @@ def _seen(check: ClaimCheck, key: CellKey, estimate: Estimate, results: Results)
 
 
 def _told_apart(cell: CellKey, both: Sequence[CellKey]) -> str:
-    """Its executor, and by what else it differs from the other that it is compared with."""
+    """Return its executor, and whatever else distinguishes it from the cell that it is compared with."""
     axes = ("jdk", "workload", "load")
     differing = [axis for axis in axes if len({getattr(one, axis) for one in both}) > 1]
     return " ".join([cell.executor, *(getattr(cell, axis) for axis in differing)])

@@ -25,7 +25,7 @@ CameTo = tuple[Markup, Iterable[PageBlock]]
 def published_blocks(
     claims: Iterable[ClaimRecord], came_to: Callable[[ClaimRecord], CameTo], *, folded: bool = False
 ) -> Iterator[PageBlock]:
-    """Every source once, in the order of its first claim, with its claims. `folded`: these are opened one by one."""
+    """List every source once, in the order of its first claim, with its claims. `folded`: these open one by one."""
     for source, of_it in grouped((claim.source, claim) for claim in claims).items():
         yield from _source(source)
         yield Container([_claim(claim, *came_to(claim), folded=folded) for claim in of_it], "claims")
@@ -46,12 +46,12 @@ def _source(source: ClaimSource) -> Iterator[PageBlock]:
 
 
 def _inference(text: str | None) -> Iterator[PageBlock]:
-    """This project's conclusion, which no source states."""
+    """Show this project's conclusion, which no source states."""
     return behind("Our inference:", text, "inference")
 
 
 def behind(head: str, text: str | None, css: str = "sub") -> Iterator[PageBlock]:
-    """A text behind the words that say what it is, where there is one."""
+    """Show a text after the words that say what it is, where there is one."""
     if text:
         yield Prose(joined(strong(head), f" {text}"), css=css)
 
@@ -78,7 +78,7 @@ def _body(claim: ClaimRecord, told: Iterable[PageBlock]) -> Iterator[PageBlock]:
 
 
 def _figure(one: PublishedFigure) -> tuple[Cell, ...]:
-    """Its quantity, whose it is, and how much; with this project's reading of it."""
+    """Return its quantity, whose it is, and its amount, with this project's reading of it."""
     ours = element("small", strong("Our inference:"), f" {one.inference}", css="inference") if one.inference else ""
     return (
         joined(one.quantity, *([" ", small(one.condition)] if one.condition else [])),
@@ -88,7 +88,7 @@ def _figure(one: PublishedFigure) -> tuple[Cell, ...]:
 
 
 def claim_in_run(one: JudgedClaim, earlier: ClaimVerdict | None) -> CameTo:
-    """By one run alone. `earlier`: by the checks that the run recorded, where that is another verdict."""
+    """Show a claim by one run alone. `earlier`: the verdict by the checks that the run recorded, where it differs."""
     then = f"the claim had other checks, by which this run came to: {earlier.value}." if earlier else None
     found = (
         block for check in one.asked for block in check_blocks(check, one.claim.id, lambda cell: cell_page(cell.key))
@@ -99,7 +99,7 @@ def claim_in_run(one: JudgedClaim, earlier: ClaimVerdict | None) -> CameTo:
 
 
 def check_blocks(one: JudgedCheck, of: str, page: Callable[[JudgedCell], str | None]) -> Iterator[PageBlock]:
-    """The finding of one check. `of`: whose; `page`: the address of a cell that has an estimate."""
+    """Show the finding of one check. `of`: the id of its claim; `page`: the address of a cell that has an estimate."""
     check = one.check
     rule = joined(f" {check.says}; {one.band_words} would reproduce it (", element("em", one.origin), "). ")
     yield Prose(joined(strong("Measured here:"), rule, verdict_badge(one.verdict), f" {one.why}." if one.why else ""))
@@ -114,7 +114,7 @@ def check_blocks(one: JudgedCheck, of: str, page: Callable[[JudgedCell], str | N
 def _cell(
     one: JudgedCell, alike: Sequence[JudgedCell], unit: str, page: Callable[[JudgedCell], str | None]
 ) -> tuple[Cell, ...]:
-    """`alike`: the same cell, as it was measured by other drivers, protocols or builds of the JDK, or otherwise set."""
+    """Build a row. `alike`: the same cell, by other drivers, protocols or builds of the JDK, or with other settings."""
     words = one.remark(unit)
     seen = (part for text in (*seen_words(one.seen), *not_steady_words([one])) for part in (" ", small(text)))
     release = small(f" {one.release}") if one.release and one.release not in one.key.server else ""
@@ -126,7 +126,7 @@ def _cell(
 
 
 def _told_apart(one: JudgedCell, alike: Sequence[JudgedCell]) -> Iterator[Markup]:
-    """By what it differs from others of `alike`."""
+    """Yield what distinguishes it from others of `alike`."""
     words = {
         "build": f"JDK {one.build}",
         "driver": f"by {one.driver}",

@@ -1,13 +1,13 @@
-"""Does evidence speak for what was published? And the same in words, for pages, the terminal and Markdown. Pure.
+"""Verdicts on whether evidence supports what was published, and their words for pages, terminal and Markdown. Pure.
 
 Every check of a claim looks at some cells. An estimate whose interval lies inside the band reproduces what was
 published, one whose interval lies outside contradicts it, and one across an edge is inconclusive (stats/bands.py). A
-cell in which the published cause was not seen is not judged: neither the effect nor its lack would prove anything.
+cell in which the published cause was not seen is not judged: neither the effect nor its absence would prove anything.
 
-A claim about all cells is contradicted as soon as one of them is, with the error of each check, over all of its cells,
-held at 5 %, and reproduced when all that could be judged reproduce it; in part, where one of its checks could not be.
-One that says only that there are such cells, or gives one example, is reproduced by one of them; it is not seen here
-where all lie outside, and cannot be contradicted."""
+A claim about all cells is contradicted as soon as one of them contradicts it, with the error of each check, over all
+of its cells, held at 5 %. It is reproduced when all that could be judged reproduce it; in part, where one of its checks
+could not be judged. A claim that says only that there are such cells, or gives one example, is reproduced by one of
+them; it is not seen here where all lie outside, and cannot be contradicted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimE
 from jdkmatrix.report.words.numbers import Figure, missing, with_interval
 from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, places
 
-# From the unit of a published figure to the one that a figure here is shown in.
+# Factors from the unit of a published figure to the one in which a figure is shown here.
 _FACTORS = {
     ("min", "s"): 60.0,
     ("s", "ms"): 1e3,
@@ -36,7 +36,7 @@ _FACTORS = {
 
 
 class ClaimVerdict(Enum):
-    """In the order in which pages show them."""
+    """Verdicts on a claim, in the order in which pages show them."""
 
     REPRODUCED = "reproduced"
     IN_PART = "reproduced in part"
@@ -49,15 +49,15 @@ class ClaimVerdict(Enum):
     NOT_TESTABLE = "not testable"
 
 
-# That one decides of which there is any.
+# The first of these that occurs decides.
 _FIRST_THAT_IS = (
     *(ClaimVerdict.CONTRADICTED, ClaimVerdict.INCONCLUSIVE, ClaimVerdict.NOT_SEEN, ClaimVerdict.REPRODUCED),
     *(ClaimVerdict.CAUSE_ABSENT, ClaimVerdict.NOT_MEASURED, ClaimVerdict.NOT_TESTABLE_HERE),
 )
-# Of a claim that says only that there are such cells, of which none is contradicted.
+# For a claim that says only that there are such cells: none of them can contradict it.
 _FIRST_OF_ONE = (ClaimVerdict.REPRODUCED, *_FIRST_THAT_IS)
 _JUDGED = frozenset((*_FIRST_THAT_IS[:5], ClaimVerdict.IN_PART))
-_BLOCKS_TOLD = 1000  # nobody measures more; and where forks scatter so much, they are seldom of one kind
+_BLOCKS_TOLD = 1000  # nobody measures more; and forks that scatter so much are seldom of one kind
 
 
 _NO_BAND = Band(None, None)
@@ -66,14 +66,14 @@ _NO_BAND = Band(None, None)
 @dataclass(frozen=True, kw_only=True)
 class JudgedCell(CellEvidence):
     """`band`: of its check. `blocks`: how many in all would decide it; None where it is decided, or that cannot be
-    said. `why`: there is no verdict, or no estimate."""
+    said. `why`: why there is no verdict, or no estimate."""
 
     verdict: ClaimVerdict
     band: Band = _NO_BAND
     blocks: int | None = None
 
     def remark(self, unit: str) -> str:
-        """Each run alone, why there is no verdict, how many blocks would decide; may be empty."""
+        """Say what each run found alone, why there is no verdict, how many blocks would decide; may be empty."""
         return "; ".join(filter(None, (self.said(unit), _to_decide(self.blocks))))
 
     def said(self, unit: str) -> str:
@@ -82,7 +82,7 @@ class JudgedCell(CellEvidence):
         return "; ".join(filter(None, (several, self.why)))
 
     def measured(self, unit: str) -> Figure:
-        """With its interval."""
+        """Return the estimate with its interval."""
         estimate = self.estimate
         if estimate is None:
             return missing(self.why or "not measured")
@@ -98,7 +98,7 @@ class JudgedCell(CellEvidence):
 
 
 def _value(estimate: Estimate, unit: str) -> str:
-    """Without its interval; of bounds, what they bound."""
+    """Format an estimate without its interval; where it is a bound, as one."""
     if not estimate.one_sided:
         return with_unit(digits(estimate.value, 3), unit)
     if estimate.low is not None:
@@ -115,7 +115,7 @@ def _to_decide(blocks: int | None) -> str | None:
 
 @dataclass(frozen=True)
 class JudgedCheck:
-    """`band`: in `unit`, "" for a ratio; `origin`: who drew it. `why`: where no cell could be judged."""
+    """`band`: in `unit`, "" for a ratio; `origin`: who drew it. `why`: why no cell could be judged, if so."""
 
     check: ClaimCheck
     band: Band
@@ -127,8 +127,8 @@ class JudgedCheck:
 
     @property
     def blocks(self) -> int | None:
-        """How many in all would decide it: of the cell that needs the most, or where one is enough, the fewest of those
-        that would reproduce it. None: that cannot be said."""
+        """The number in all that would decide it: of the cell that needs the most, or where one is enough, the fewest
+        of those that would reproduce it. None: that cannot be said."""
         if self.verdict is not ClaimVerdict.INCONCLUSIVE:
             return None
         undecided = [cell for cell in self.cells if cell.verdict is ClaimVerdict.INCONCLUSIVE]
@@ -152,18 +152,18 @@ class JudgedClaim:
 
     @property
     def decided(self) -> bool:
-        """Could it be judged at all?"""
+        """True if it could be judged at all."""
         return self.verdict in _JUDGED
 
     @property
     def asked(self) -> tuple[JudgedCheck, ...]:
-        """Without checks of the other size of an experiment, where those of one size found their cells."""
+        """The checks without those of the other size of an experiment, where those of one size found their cells."""
         sizes = {one.check.scale for one in self.checks if one.cells} - {None}
         return tuple(one for one in self.checks if not sizes or one.check.scale in (None, *sizes))
 
 
 def judge(claim: ClaimRecord, found: ClaimEvidence) -> JudgedClaim:
-    """`found`: under the checks of `claim`."""
+    """Judge a claim. `found`: the evidence under its checks."""
     if not claim.checks:
         why = claim.not_checked or claim.not_repeated or "the run recorded this claim without a check"
         return JudgedClaim(claim, ClaimVerdict.NOT_TESTABLE, why=why)
@@ -233,13 +233,13 @@ def _band(check: ClaimCheck, claim: ClaimRecord, unit: str) -> Band:
 
 
 def _end(value: float, by: float) -> float:
-    """Without what binary fractions leave behind: 1,210 and not 1,210.0000000000002. Of a figure in another unit, the
-    four digits that it can carry."""
+    """Convert an end, without what binary fractions leave behind: 1,210 and not 1,210.0000000000002. A figure in
+    another unit keeps the four digits that it can carry."""
     return float(f"{value * by:.{9 if by == 1 else 4}g}")
 
 
 def factor(published: str, shown: str) -> float | None:
-    """None where the one is no other measure of the same."""
+    """Return the factor between two units; None where they do not measure the same."""
     return 1.0 if published in ("ratio", shown) else _FACTORS.get((published, shown))
 
 
@@ -253,13 +253,13 @@ VERDICT_CLASS = dict.fromkeys(ClaimVerdict, "none") | {
 
 
 def verdict_lines(judged: Iterable[JudgedClaim]) -> tuple[str, ...]:
-    """A line for each claim: its verdict, and what it rests on."""
+    """Write a line for each claim: its verdict, and what it rests on."""
     told = ((one, (one.why.rstrip("."),) if one.why else rests_on(one)) for one in judged)
     return tuple(f"{one.claim.id}: {one.verdict.value} ({'; '.join(rest)})" for one, rest in told)
 
 
 def rests_on(one: JudgedClaim) -> tuple[str, ...]:
-    """A line for each check: first those that came to the claim's verdict, then the others with what they came to."""
+    """Write a line for each check: first those that came to the claim's verdict, then the others with their own."""
     deciding = ClaimVerdict.REPRODUCED if one.verdict is ClaimVerdict.IN_PART else one.verdict
     lines = [_line(check) for check in one.asked if check.verdict is deciding]
     others = (check for check in one.asked if check.verdict is not deciding)
@@ -281,7 +281,7 @@ def _line(check: JudgedCheck) -> str:
 
 
 def _elsewhere(check: JudgedCheck) -> str:
-    """Of a check that one cell is enough for, what the others came to, and what was not seen in them."""
+    """Say, for a check that one cell is enough for, what the others came to, and what was not seen in them."""
     others = [cell for cell in check.cells if cell.estimate and cell.verdict is not check.verdict]
     if not check.check.one_is_enough or check.verdict is not ClaimVerdict.REPRODUCED or not others:
         return ""
@@ -296,7 +296,7 @@ def _elsewhere(check: JudgedCheck) -> str:
 
 
 def _together(measured: Sequence[Figure], of: int) -> str:
-    """Up to two as they are, of more the ends; and in how many of the cells, where not in all."""
+    """Join up to two figures as they are, of more the ends; and say in how many cells, for more than two or not all."""
     ordered = sorted(measured, key=lambda one: one.sort or 0.0)
     few = len(ordered) <= 2
     ends = dict.fromkeys((ordered[0].text, ordered[-1].text))

@@ -1,4 +1,4 @@
-"""Charts of experiments: which figures of which cells stand beside each other, as bars. Pure."""
+"""Charts of experiments: which figures of which cells are side by side, as bars. Pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.experiments.words import outcome_words
 
 _STAR = " *"
-_CHARTS_MAX = 12  # that stand unfolded
+_CHARTS_MAX = 12  # that are shown unfolded
 
 
 def bar_groups(piece: ExperimentSlice) -> Iterator[Charts]:
-    """Those that have a figure. Charts of one condition stand together, JDK by JDK, on the same scale."""
+    """Yield the groups that have a figure. Charts of one condition are together, JDK by JDK, on the same scale."""
     for group in piece.page.groups:
         charts = tuple(_charts(piece, group))
         if not charts:
@@ -67,7 +67,7 @@ def _charts(piece: ExperimentSlice, group: ReadingGroup) -> Iterator[Chart]:
 def _rows(
     figure: str, cells: Iterable[CellStats], labels: Mapping[CellKey, str]
 ) -> tuple[list[Row], list[Row], list[str]]:
-    """The medians of the cells that have the figure, their forks, and both in words."""
+    """Return the medians of the cells that have the figure, their forks, and both in words."""
     medians: list[Row] = []
     forks: list[Row] = []
     notes = []
@@ -94,8 +94,8 @@ def _rows(
 
 
 def _labels(piece: ExperimentSlice, peers: Sequence[CellStats]) -> dict[CellKey, str]:
-    """The label of each cell of charts that are compared: what leads, and on a second line what else tells it from the
-    others."""
+    """Return the label of each cell of charts that are compared: what leads, and on a second line whatever else
+    distinguishes it from the others."""
     here = ExperimentSlice(tuple(peer.key for peer in peers), tuple(peers), piece.order, piece.kind)
     if piece.by_subject:
         arms = here.varies("executor")

@@ -29,7 +29,7 @@ RULE = (
     "shows."
 ).replace("%", " %")
 
-# From a share of threads / D on, a class of the heat map; the text says the same as the colour.
+# The class of the heat map from each share of threads / D on; the text says the same as the colour.
 _STEPS = (
     *((0.85, "p1", "85 % and more"), (0.5, "p2", "50–85 %"), (0.25, "p3", "25–50 %"), (0.1, "p4", "10–25 %")),
     (0, "p5", "below 10 %"),
@@ -43,7 +43,7 @@ def tone(share: float) -> str:
 
 
 def pinning_blocks(piece: ExperimentSlice) -> Iterator[PageBlock]:
-    """A map per number of CPUs, arm and number of threads, in the order of the run; nothing of other experiments."""
+    """Build a map per number of CPUs, arm and number of threads, in the order of the run; none of other experiments."""
     if piece.kind != "pinning":
         return
     yield Prose(RULE, "Who keeps its carrier")
@@ -94,18 +94,18 @@ def _cell(piece: ExperimentSlice, key: CellKey | None) -> HeatCell:
 
 
 MOST_STACKS = 3
-# A hidden class has a name of its own each time it is defined: "Name/0x00007f…" or, in JFR, "Name.1324371348".
+# A hidden class gets a new name each time it is defined: "Name/0x00007f…" or, in JFR, "Name.1324371348".
 _HIDDEN = re.compile(r"[/.](?:0x[0-9a-f]+|\d+)(?=\.)")
 
 
 def plain_frame(frame: str) -> str:
-    """Without the number of a hidden class and without a line that is not known, for which JFR writes -1."""
+    """Strip the number of a hidden class, and an unknown line, for which JFR writes -1."""
     return _HIDDEN.sub("", frame).removesuffix(":-1")
 
 
 def pinned_stacks(forks: Iterable[Fork]) -> tuple[int, tuple[PageBlock, ...]]:
-    """How many events the forks saw, and their stacks, the most frequent first. Stacks that differ in the names of
-    hidden classes only are one."""
+    """Return how many events the forks saw, and their stacks, the most frequent first. Stacks that differ only in the
+    names of hidden classes are one."""
     events = 0
     found: dict[tuple[str | None, str], int] = {}
     for fork in forks:
@@ -125,7 +125,7 @@ def pinned_stacks(forks: Iterable[Fork]) -> tuple[int, tuple[PageBlock, ...]]:
 
 
 def stacks_of_kind(piece: ExperimentSlice) -> Iterator[Disclosure]:
-    """Below one heading for every cell whose usable forks saw events."""
+    """Show the stacks of every cell whose usable forks saw events, below one heading."""
     seen = [(cell.key, *told) for cell in piece.cells if (told := pinned_stacks(cell.usable))[0]]
     if not seen:
         return

@@ -1,4 +1,4 @@
-"""The experiments of a run, a section for each kind: first what it came to, in sentences made of figures, then charts,
+"""The experiments of a run, a section for each kind: first the results, in sentences made of figures, then charts,
 and a table with a row for each cell. Pure."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _AXES = ("jdk", "workload", "load", "cpus", "burn_us", "wait_us")
 
 
 def figures_table(piece: ExperimentSlice) -> DataTable:
-    """`expected` and the ratio to it stand before the other figures."""
+    """Build the table of all figures, with `expected` and the ratio to it before the others."""
     axes = [axis for axis in _AXES if piece.varies(axis)]
     figures = _figures(piece)
     by_key = {cell.key: cell for cell in piece.cells}
@@ -52,7 +52,7 @@ def figures_table(piece: ExperimentSlice) -> DataTable:
 
 
 def _figures(piece: ExperimentSlice) -> dict[str, Spread]:
-    """Every figure that a cell has, by its name, in the order of the experiment."""
+    """Return every figure that a cell has, by its name, in the order of the experiment."""
     found = {spread.name: spread for cell in piece.cells for spread in cell.spreads}
     return {one.id: found[one.id] for one in BY_NAME[piece.kind].METRICS if one.id in found}
 
@@ -85,7 +85,7 @@ def _axis(piece: ExperimentSlice, axis: str, key: CellKey) -> Cell:
 
 
 def _against(cell: CellStats | None) -> tuple[Figure, Figure]:
-    """Expected, with the name of the figure that it is for; and measured over expected."""
+    """Return the expected value, with the name of its figure, and measured over expected."""
     spread = next((one for one in cell.spreads if one.expected is not None), None) if cell else None
     if spread is None or spread.expected is None:
         return (missing("nothing is expected of its figures"),) * 2
@@ -96,7 +96,7 @@ def _against(cell: CellStats | None) -> tuple[Figure, Figure]:
 
 
 def answers(piece: ExperimentSlice) -> Iterator[AnswerBox]:
-    """One per JDK. Figures are of forks that ran to their end; how others ended stands behind them."""
+    """Yield one answer per JDK. Figures are of forks that ran to their end; how others ended comes after them."""
     for jdk in piece.jdks:
         cells = [cell for cell in piece.cells if cell.key.jdk == jdk]
         complete = [
@@ -118,7 +118,7 @@ def answers(piece: ExperimentSlice) -> Iterator[AnswerBox]:
 
 
 def _ends(piece: ExperimentSlice, cells: Iterable[CellStats]) -> Sentences:
-    """How cells ended that did not come to their end."""
+    """Say how cells ended that were not complete."""
     found: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         name = piece.place(cell.key, without=("jdk",))
@@ -134,7 +134,7 @@ def _ends(piece: ExperimentSlice, cells: Iterable[CellStats]) -> Sentences:
 
 
 def expectations(piece: ExperimentSlice) -> Iterator[Fact]:
-    """Each formula with its source once, and which cells it is for."""
+    """Yield each formula once, with its source and the cells that it is for."""
     found = grouped(
         (expected, (piece.subject(cell.key), cell.key.executor, cell.key.jdk))
         for cell in piece.cells
@@ -147,7 +147,7 @@ def expectations(piece: ExperimentSlice) -> Iterator[Fact]:
 
 
 def overhead(piece: ExperimentSlice) -> Iterator[PageBlock]:
-    """Ratios are taken inside blocks: median, and least to most."""
+    """Show the cost of recording. Ratios are taken inside blocks: median, and least to most."""
     rows: list[tuple[Cell, ...]] = []
     plain = [cell for cell in piece.cells if cell.record.parameters.get("parks") is False]
     for watched in piece.cells:
@@ -161,7 +161,7 @@ def overhead(piece: ExperimentSlice) -> Iterator[PageBlock]:
 
 
 def _asked(cell: CellStats) -> tuple[CellKey, dict[str, object]]:
-    """Its condition, and what it is asked beside being watched."""
+    """Return its condition, and what it is asked besides being watched."""
     rest = {name: value for name, value in cell.record.parameters.items() if name != "parks"}
     return cell.key.model_copy(update={"workload": ""}), rest
 
@@ -204,7 +204,7 @@ def _blocks(piece: ExperimentSlice) -> Iterator[PageBlock]:
 
 
 def _shared(piece: ExperimentSlice) -> str:
-    """By all cells, so that the table need not repeat it."""
+    """Say what all cells share, so that the table need not repeat it."""
     key = piece.keys[0]
     words = {"workload": key.workload, "jdk": key.jdk, "load": piece.load_words(key), **size_parts(key)}
     told = ", ".join(text for axis, text in words.items() if text and not piece.varies(axis))
@@ -212,7 +212,7 @@ def _shared(piece: ExperimentSlice) -> str:
 
 
 def asked_section(record: CellRecord) -> Section:
-    """Its table of matrix.toml, less what is not set."""
+    """Show its table of matrix.toml, less what is not set."""
     kind = experiment_of(record.parameters)
     asked = [
         Fact(name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -15,11 +15,11 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.inline import badge, code, element, joined, small
 from jdkmatrix.report.words.numbers import Figure
 
-_MIB_FROM_KIB = 100  # a smaller size has its digits behind too many zeros
+_MIB_FROM_KIB = 100  # the digits of a smaller size would follow too many zeros
 
 
 def spread_figure(spread: Spread) -> Figure:
-    """The median over forks, the least and the most beneath it."""
+    """Return the median over forks, with the least and the most beneath it."""
     median, *ends = (amount(one, spread.unit) for one in (spread.median, spread.least, spread.most))
     title = f"{spread.title}: median of {plural(spread.forks, 'fork')}"
     if spread.unit == "KiB" and spread.median >= _MIB_FROM_KIB:
@@ -35,7 +35,7 @@ _CLASS = {"complete": "ok", "not-on-this-jdk": "none"}
 
 @dataclass(frozen=True)
 class Ending:
-    """How some forks ended. `where`: how far they came, in which forks; each text may be empty."""
+    """How some forks ended. `where`: how far they got, in how many forks; each text may be empty."""
 
     word: str
     css: str
@@ -56,7 +56,7 @@ def outcome_words(outcome: str) -> str:
 
 
 def endings(forks: Sequence[Fork]) -> tuple[Ending, ...]:
-    """Each way in which forks ended once, with how far they came, why, and what helps."""
+    """Return each way in which forks ended once, with how far they got, why, and what helps."""
     results = [fork.result for fork in forks if fork.result]
     found = []
     for outcome, same in grouped((result.outcome, result) for result in results).items():
@@ -73,17 +73,17 @@ def endings(forks: Sequence[Fork]) -> tuple[Ending, ...]:
 
 
 def ended(forks: Sequence[Fork]) -> list[str]:
-    """The same for a cell of a table, a paragraph each."""
+    """Return the same for a cell of a table, a paragraph each."""
     return [element("p", one.words, css="outcome") for one in endings(forks)]
 
 
 def titled(name: str, unit: str, css: str | None = None) -> Markup:
-    """The head of a column or a row."""
+    """Make the head of a column or a row."""
     return joined(element("span", name, css=css) if css else name, *([" ", small(unit)] if unit else []))
 
 
 def expectation_of(fork: Fork) -> tuple[str, str] | None:
-    """A figure's formula and its source."""
+    """Return a figure's formula and its source; None where the fork says nothing of it."""
     found = fork.result.expected if fork.result else None
     if found is None:
         return None

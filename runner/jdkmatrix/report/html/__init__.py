@@ -1,1 +1,1 @@
-"""How a page is put together safely, and the page of the method."""
+"""Safe assembly of a page, and the page of the method."""

@@ -1,9 +1,9 @@
-"""The page of the method: every gate with what it catches and what it cannot, what came of trying it, and the load
+"""The page of the method: every gate with what it catches and what it cannot, the outcome of trying it, and the load
 drivers compared. Pure.
 
-Gates and their words stand in `jdkmatrix.method`; the limits are those of the run that the page belongs to. What gates
-caught when they were provoked is read from what `bench/provoke.py` recorded, how drivers differ from what
-`bench/drivers.py` did.
+Gates and their words are in `jdkmatrix.method`; the limits are those of the run that the page belongs to. What the
+gates caught when provoked is read from the records of `bench/provoke.py`, how the drivers differ from that of
+`bench/drivers.py`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ COMPARED = "drivers.json"
 
 
 class ComparedRow(Record):
-    """Windows of both drivers on one fork at one rate, of the pairs in which both counted. `share`: the rate, of what
-    virtual threads do flat out; `cpu_ratio`: of CPU time per request, wrk2 over loadgen, with its 95 % interval; by
-    driver: median CPU time and latencies, in µs, and the share of what was due that was answered."""
+    """Windows of both drivers on one fork at one rate, from the pairs in which both counted. `share`: the rate over
+    what virtual threads do flat out; `cpu_ratio`: CPU time per request, wrk2 over loadgen, with its 95 % interval; by
+    driver: median CPU time and latencies, in µs, and the share of the requests due that were answered."""
 
     workload: str
     executor: str
@@ -48,7 +48,7 @@ class ComparedRow(Record):
 
 
 class TriedOn(Record):
-    """When and where something was tried, as bench/one_fork.py tells it."""
+    """When and where something was tried, as bench/one_fork.py records it."""
 
     measured_at: str
     commit: str | None
@@ -82,7 +82,7 @@ _RATIOS = columns("CPU/request, virtual / liberty", "Rate#", "By wrk2#", "By loa
 
 
 def _drivers(compared: ComparedDrivers) -> Section:
-    """Both drivers on the same forks, and what virtual threads spend over the pool by each."""
+    """Compare both drivers on the same forks, and the CPU time of virtual threads over the pool as each has it."""
     on = compared.words(
         f"wrk2 {compared.wrk2.version}, loadgen {compared.loadgen.version}",
         f"windows of {compared.window_s:g} s over {compared.connections} connections",
@@ -146,7 +146,7 @@ PROVOKED = ("provoked.json", "provoked-at-rates.json")
 
 
 class ProvokedOutcome(Record):
-    """All windows of one kind; `hog_share` is of one CPU, on that of the server ("sut") or of the driver."""
+    """All windows of one kind; `hog_share`: the share taken of one CPU, that of the server ("sut") or of the driver."""
 
     case: str
     on: str
@@ -159,7 +159,7 @@ class ProvokedOutcome(Record):
 
 
 class Provoked(TriedOn):
-    """The record that bench/provoke.py writes. `by_tasks`: as CpuUse.by_tasks."""
+    """The record that bench/provoke.py writes. `by_tasks`: as in CpuUse."""
 
     by_tasks: bool
     window_s: float
@@ -168,7 +168,7 @@ class Provoked(TriedOn):
 
 
 def read_tried(templates: Path) -> tuple[tuple[Provoked, ...], ComparedDrivers]:
-    """The kept trials of the gates, and of the drivers against each other.
+    """Read the recorded trials of the gates, and of the drivers against each other.
 
     Raises:
         MatrixError: a file is missing or not what it should be.
@@ -177,7 +177,7 @@ def read_tried(templates: Path) -> tuple[tuple[Provoked, ...], ComparedDrivers]:
 
 
 def method_page(run: RunRecord, provoked: Sequence[Provoked], compared: ComparedDrivers, root: str) -> WebPage:
-    """`provoked`: as `PROVOKED` names them; `root` leads to the site's folder."""
+    """Build the page. `provoked`: in the order of `PROVOKED`; `root` leads to the site's folder."""
     plain, at_rates = provoked
     gates = FactList(tuple(_gate(gate, run) for gate in GATES), "reading")
     return WebPage(

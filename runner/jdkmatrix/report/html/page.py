@@ -1,4 +1,4 @@
-"""How a page is put together safely: its content policy, its data, its templates.
+"""Safe assembly of a page: its content policy, its data, its templates.
 
 A page may load nothing from anywhere: the policy allows only the scripts and the style whose hashes it names (and on
 pages with charts the site's one library file), no evaluation of text as code (Vega interprets its expressions), no
@@ -31,7 +31,7 @@ from jdkmatrix.report.html.method import COMPARED, PROVOKED, read_tried
 from jdkmatrix.report.words.sentences import State
 
 DRAWS = "vega.js"  # Vega, Vega-Lite and Vega-Embed, which give the page `vegaEmbed` and no other name
-LIBRARY = f"assets/{DRAWS}"  # seen from the site's root
+LIBRARY = f"assets/{DRAWS}"  # relative to the site's root
 _PARTS = (
     *("page.html.j2", "blocks.html.j2", "reading.html.j2", "words.toml", COMPARED, *PROVOKED),
     *("report.css", "report.js", "home.js", DRAWS),
@@ -39,12 +39,12 @@ _PARTS = (
 
 
 def as_script(source: str) -> str:
-    """JavaScript that cannot end the <script> element it stands in: both sequences mean the same in its strings."""
+    """Keep JavaScript from ending its own <script> element: in its strings, both spellings mean the same."""
     return source.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def as_json(data: Any) -> Markup:
-    """JSON for a <script type="application/json">; no character in it means anything to HTML. NaN is an error."""
+    """Write JSON for a <script type="application/json">, with no character that HTML interprets. NaN is an error."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
 
@@ -55,8 +55,8 @@ def _hash(source: str) -> str:
 
 
 def policy(scripts: list[str], style: str, *, library_beside: bool) -> str:
-    """`library_beside`: scripts of the page's own origin too. Browsers differ in whether 'self' means anything for
-    a page that was opened as a file; `file:` says it for those where it does not."""
+    """Build the content policy. `library_beside`: allow scripts of the page's own origin too. Browsers differ in
+    whether 'self' means anything for a page opened as a file; `file:` covers those where it does not."""
     allowed = [*(["'self'", "file:"] if library_beside else []), *map(_hash, scripts)]
     return (
         f"default-src 'none'; script-src {' '.join(allowed)}; style-src {_hash(style)}; img-src data:; "
@@ -65,7 +65,7 @@ def policy(scripts: list[str], style: str, *, library_beside: bool) -> str:
 
 
 def pages_of(templates: Path) -> Pages:
-    """Compiled once, and again where a file of the folder has changed.
+    """Compile the templates once, and again when a file of the folder has changed.
 
     Raises:
         MatrixError: a template is missing, or does not parse.
@@ -74,8 +74,8 @@ def pages_of(templates: Path) -> Pages:
 
 
 def digest_of_templates(templates: Path) -> str:
-    """Changes with all that pages are made of beside results and code; with what is told of servers, executors and
-    applications, too."""
+    """Return a digest of everything that pages are made of besides results and code, including the facts about servers,
+    executors and applications."""
     files = digest_of_files(templates, sorted(path for path in templates.glob("*") if path.is_file()))
     return hashlib.sha256(f"{files}{catalogue()}{server_kinds()}{applications()}".encode()).hexdigest()
 
@@ -139,7 +139,7 @@ class Pages:
         return Markup(self._words[name].render(values))
 
     def render(self, page: WebPage, *, data: Any = None, scripts: tuple[str, ...] = ("report.js",)) -> str:
-        """`data`: for its `scripts`."""
+        """Render a page. `data`: for its `scripts`."""
         sources = [self._scripts[name] for name in scripts]
         css = "" if page.plain else self._css
         charts = on_a_page(page.charts)

@@ -1,4 +1,4 @@
-"""One workload under one load: the answer first, what it says about virtual threads, JDK by JDK, in sentences; then
+"""One workload under one load: first the answer, what it says about virtual threads, in sentences, JDK by JDK; then
 heat maps and charts. Pure."""
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from jdkmatrix.stats.verdicts import Judged
 def answers(
     judgements: Judgements, piece: Slice, metrics: Sequence[Metric], seen: Mapping[str, Sequence[tuple[str, str]]]
 ) -> tuple[AnswerBox, ...]:
-    """One per JDK, on these figures of its load, the leading one first; `seen`: sentences about its executors that are
-    no ratios."""
+    """Build one box per JDK, on these figures of its load, the leading one first; `seen`: sentences about its executors
+    that are not ratios."""
     return tuple(_answer(judgements, piece, metrics, jdk, tuple(seen.get(jdk, ()))) for jdk in piece.jdks)
 
 
 def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> Iterator[tuple[str, str]]:
-    """The gain of each tuning in the leading figure, whose title stands before its name."""
+    """Yield the gain of each tuning in the leading figure, whose title comes before the tuning's name."""
     conditions = len({(key.cpus, key.task) for key in piece.keys if key.jdk == jdk})
     found: dict[Pair, dict[CellKey, Judged]] = {}
     for key in piece.keys:
@@ -99,8 +99,8 @@ def _answer(
 
 
 def pair_sentences(judgements: Judgements, key: CellKey, metrics: Iterable[Metric]) -> Iterator[tuple[str, str]]:
-    """Of a cell over the one that it is compared with: how many forks did what their load asks for, where that is worth
-    a sentence; those of these figures that are compared; and what may be why one of the two is behind."""
+    """Describe a cell over the one that it is compared with: how many forks did what their load asks for, where that is
+    worth a sentence; those of these figures that are compared; and a likely cause why one of the two is behind."""
     arms = key.executor, judgements.cells.reference(key)
     outcomes = judgements.outcomes(key)
     if outcomes is not None and outcomes.worth_reporting:
@@ -116,7 +116,7 @@ def pair_sentences(judgements: Judgements, key: CellKey, metrics: Iterable[Metri
 
 
 def _crossovers(pair: Pair, found: Mapping[CellKey, PairFinding | None]) -> list[tuple[str, str]]:
-    """From which delay on, by CPUs and work, where several delays were measured."""
+    """Say from which delay on the numerator is ahead, by CPUs and work, where several delays were measured."""
     by_place = grouped(((key.cpus, key.burn_us), (key.wait_us, one)) for key, one in found.items())
     return [
         (f"From which delay? {condition(cpus, TaskSize(burn_us, 0))}", crossover_sentence(dict(findings), *pair))
@@ -126,7 +126,7 @@ def _crossovers(pair: Pair, found: Mapping[CellKey, PairFinding | None]) -> list
 
 
 def _lead(pair: Pair, judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedOutcomes | None) -> str:
-    """Which forks did what they were to do comes first, where that makes a difference or nothing else is known."""
+    """Say who is ahead: by which forks did as asked where that differs or nothing else is known, else by the figure."""
     if outcomes is not None and (outcomes.differs or not judged):
         found = outcomes.finding
         ahead = {PairFinding.BETTER: pair, PairFinding.WORSE: pair[::-1]}.get(found)
@@ -159,7 +159,7 @@ def _counts(pair: Pair, findings: Sequence[PairFinding], conditions: int) -> str
 
 
 def _tally(pair: Pair, by_key: dict[CellKey, Judged], metric: Metric, conditions: int) -> str:
-    """How often each finding came up, and where the ratio was farthest from 1."""
+    """Say how often each finding came up, and where the ratio was farthest from 1."""
     findings = [finding(judged, metric) for judged in by_key.values()]
     key, judged = max(by_key.items(), key=lambda item: abs(math.log(item[1].ratio.value)))
     found = finding(judged, metric)
@@ -170,7 +170,7 @@ def _tally(pair: Pair, by_key: dict[CellKey, Judged], metric: Metric, conditions
 
 
 def _outcomes_tally(pair: Pair, by_key: Mapping[CellKey, JudgedOutcomes]) -> tuple[str, str]:
-    """Like `_tally`, of how many forks did what their load asks for."""
+    """Tally, as `_tally` does, how many forks did what their load asks for."""
     counts = _counts(pair, [one.finding for one in by_key.values()], len(by_key))
     key, widest = max(by_key.items(), key=lambda item: item[1].contrast.gap)
     one, other = widest.contrast.numerator, widest.contrast.denominator
@@ -180,8 +180,8 @@ def _outcomes_tally(pair: Pair, by_key: Mapping[CellKey, JudgedOutcomes]) -> tup
 
 
 def crossover_sentence(findings: Mapping[int, PairFinding | None], numerator: str, denominator: str) -> str:
-    """Speaks of the delays that were measured, and of none between them. `findings`: by delay in µs; None where there
-    is no pair."""
+    """Say who is ahead at the delays that were measured, and nothing of those between. `findings`: by delay in µs; None
+    where there is no pair."""
     waits = sorted(findings)
     ahead = [wait_us for wait_us in waits if findings[wait_us] is PairFinding.BETTER]
     behind = [wait_us for wait_us in waits if findings[wait_us] is PairFinding.WORSE]
@@ -251,7 +251,7 @@ def _section(prefix: str, piece: Slice, judgements: Judgements) -> Section:
 
 
 def _maps(piece: Slice, judgements: Judgements, metrics: Sequence[Metric]) -> Iterator[Prose | Container | ColourScale]:
-    """A map for each JDK, or one of all JDKs where there is one condition only."""
+    """Yield a map for each JDK, or one of all JDKs where there is only one condition."""
     pair, of, single = piece.pair, f"{served_words(piece.keys[0])} under {piece.keys[0].load}", piece.single
     figures = mapped(judgements, piece, metrics)
     by_jdk = {
@@ -292,6 +292,6 @@ def _figures(prefix: str, piece: Slice) -> Iterator[Charts]:
 
 
 def cpu_scope(piece: Slice) -> str | None:
-    """Which part of the load CPU per request is of, and what it leaves out."""
+    """Say which part of the load CPU per request is of, and what it leaves out."""
     load = piece.first_load
     return " ".join(filter(None, (kind_of(load).cpu_scope if load else None, readings_words(piece)))) or None

@@ -1,5 +1,5 @@
-"""The cells of a run: a table with a row for each, of the axes that vary and the usual figures; and what is not ok, and
-why: cells, with a line for each fork, and files. Pure."""
+"""The cells of a run: a table with a row for each, showing the axes that vary and the usual figures; and what is not
+ok, and why: cells, with a line for each fork, and files. Pure."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _values(axis: str, shown: Iterable[ShownCell]) -> tuple[str, ...]:
 
 
 def _constant_words(shown: Sequence[ShownCell], varying: Sequence[str]) -> str:
-    """All that cells share, so that the table need not repeat it."""
+    """Return what all cells share, so that the table need not repeat it."""
     if not shown:
         return ""
     key, driver = shown[0].key, next(filter(None, _values("driver", shown)), "")
@@ -104,12 +104,12 @@ def _status(one: ShownCell) -> Cell:
 
 
 _NO_REASON = "no reason was recorded"
-# Addresses and versions, with more than one dot, are none.
+# Addresses and versions, which have more than one dot, are not numbers.
 _NUMBER = re.compile(r"(?<![0-9.])([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?)(?!\.?[0-9])")
 
 
 def fork_lines(forks: Iterable[Fork], *, shortfalls: bool) -> tuple[str, ...]:
-    """Why forks are not simply ok, and which windows they lost; those of which the same is to be told, together.
+    """Say why forks are not simply ok, and which windows they lost; forks with the same text share a line.
     `shortfalls`: also what the server did not do in usable forks."""
     told = grouped(("; ".join(_parts(fork, shortfalls=shortfalls or not fork.usable)), fork.fork) for fork in forks)
     return tuple(f"{numbered('fork', some)}: {line}" for line, some in told.items() if line)
@@ -131,7 +131,7 @@ def _parts(fork: Fork, *, shortfalls: bool) -> Iterable[str]:
 
 
 def _message(reason: Reason, fork: Fork) -> str:
-    """In the words of today, where the record has what it was said of."""
+    """Return the reason in today's words, where the record has the facts behind it."""
     warmup = fork.warmup
     if reason.code == "not-steady" and warmup is not None and not all(series.warm for series in warmup.series):
         return why_not_steady(warmup, compiling=COMPILING in reason.message)
@@ -145,8 +145,8 @@ def _named(fork: Fork, some: Sequence[Window]) -> str:
 
 
 def merged(messages: Iterable[str]) -> list[str]:
-    """Those that differ in numbers only become one, with the least and the most of each: "used 9.1 to 41.0 % of"."""
-    split = map(_NUMBER.split, messages)  # words, and a number behind each but the last
+    """Merge messages that differ only in numbers, with the least and the most of each: "used 9.1 to 41.0 % of"."""
+    split = map(_NUMBER.split, messages)  # words, and a number after each but the last
     found = grouped((tuple(parts[::2]), parts[1::2]) for parts in split)
     return [_filled(words, zip(*numbers, strict=True)) for words, numbers in found.items()]
 
@@ -185,7 +185,7 @@ def _not_ok(one: ShownCell, run: RunRecord) -> tuple[Cell, ...] | None:
     if one.cell is None or one.state is State.NOT_MEASURED:
         reasons: tuple[str, ...] = (_WHY_NOT_MEASURED[run.status],)
     else:
-        # A limit that a program ran into is a finding: here is what spoilt its forks.
+        # A limit that a program ran into is a finding: only what spoilt its forks stands here.
         spoilt = [fork for fork in one.cell.record.forks if not (one.cell.is_program and fork.status is Status.OK)]
         reasons = fork_lines(spoilt, shortfalls=one.cell.fell_short)
         if one.state is State.OK and not (reasons or (one.cell.is_program and spoilt)):

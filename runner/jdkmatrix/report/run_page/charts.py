@@ -25,9 +25,9 @@ Points = Iterable[tuple[float, float | None]]
 
 @dataclass(frozen=True)
 class LineFigure:
-    """`points`: of a fork; a figure of None breaks the line. `number_format`, `top`: of the axis, where it has a
-    natural one. `marks`, `note`: of a cell, whose executor is said beside them; without a note the figure's ends are,
-    in `unit`; `reference`: of a line that is no measurement, given the largest figure."""
+    """A figure drawn as lines. `points`: of a fork; a figure of None breaks the line. `number_format`, `top`: of the
+    axis, where it has a natural one. `marks`, `note`: of a cell, shown with its executor; without a note, the figure's
+    least and most in `unit`; `reference`: of a line that is no measurement, given the largest figure."""
 
     id: str
     title: str
@@ -44,13 +44,13 @@ class LineFigure:
 
 
 def colour_key(piece: Slice, mark: Callable[[int], str] = swatch) -> tuple[str, ...]:
-    """The executors that were measured, each behind its `mark`."""
+    """Return the executors that were measured, each after its `mark`."""
     measured = {cell.key.executor for cell in piece.cells}
     return tuple(joined(mark(slot), name) for slot, name in enumerate(piece.order) if name in measured)
 
 
 def line_groups(prefix: str, piece: Slice, x: Axis, figures: Iterable[LineFigure]) -> Iterator[Charts]:
-    """A group for each figure that a fork has, in it a chart for each JDK and condition, all on the same scales.
+    """Yield a group for each figure that a fork has, with a chart for each JDK and condition, all on the same scales.
     `prefix`: of the charts’ ids."""
     for figure in figures:
         rows: dict[CellKey, list[Row]] = {
@@ -81,7 +81,7 @@ def line_groups(prefix: str, piece: Slice, x: Axis, figures: Iterable[LineFigure
 
 
 def _ends(figure: LineFigure, points: Iterable[Row]) -> str:
-    """Least and most, in words."""
+    """Return the least and the most, in words."""
     values = [float(row["y"]) for row in points if row["y"] is not None]
     words = per_cent if figure.number_format.endswith("%") else partial(digits, significant=3)
     return with_unit(" to ".join(dict.fromkeys(map(words, (min(values), max(values))))), figure.unit) if values else ""
@@ -89,17 +89,17 @@ def _ends(figure: LineFigure, points: Iterable[Row]) -> str:
 
 # Beyond this the curve's last points are single requests.
 _LONGEST_TAIL = 100_000.0
-# By 1 / (1 - quantile), as HdrHistogram's plots have them.
+# Keyed by 1 / (1 - quantile), as in HdrHistogram's plots.
 _QUANTILES = {1: "0", 2: "50", 10: "90", 100: "99", 1000: "99.9", 10_000: "99.99", 100_000: "99.999"}
 _QUANTILE_LABELS = "".join(f"datum.value == {x} ? '{name} %' : " for x, name in _QUANTILES.items()) + "''"
 
 
 def bar_charts(prefix: str, piece: Slice, metric: Metric, axis: str, words: Wording) -> Iterator[Charts]:
-    """The metric of every cell; nothing where none has it. One chart per number of CPUs and JDK; all charts of one
+    """Draw the metric of every cell; nothing where none has it. One chart per number of CPUs and JDK; all charts of one
     number of CPUs have the same scale.
 
-    Where the task varies, so do the figures, by factors: bars are then shares of the highest figure under the same task
-    on any JDK, and their labels the figures themselves.
+    Where the task varies, figures differ by factors: bars are then shares of the highest figure under the same task on
+    any JDK, and their labels the figures themselves.
     """
     charts: list[Chart] = []
     shares = len(piece.tasks) > 1
@@ -137,7 +137,7 @@ def bar_charts(prefix: str, piece: Slice, metric: Metric, axis: str, words: Word
 
 
 def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, list[Row]]:
-    """One bar and its points; without a figure, a dash in the bar's place."""
+    """Return one bar and its points; without a figure, a dash in the bar's place."""
     figures = cell.figures(metric)
     over = cell.mean(metric)
     place = {"executor": cell.key.executor, "work": task}
@@ -158,12 +158,12 @@ def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, 
     return bar, points
 
 
-_LATENCIES_MAX = 8  # charts that stand unfolded
+_LATENCIES_MAX = 8  # charts that are shown unfolded
 
 
 def latency_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
-    """All requests of each cell; nothing where none has any. One chart per number of CPUs, task and JDK, all on the
-    same scales."""
+    """Draw the latency of all requests of each cell; nothing where no cell has any. One chart per number of CPUs, task
+    and JDK, all on the same scales."""
     pools = {cell.key: pool for cell in piece.cells if (pool := cell.latency)}
     # 1 / (1 - quantile), ms, quantile in words; the maximum, at infinity, has no place on the axis.
     curves = {

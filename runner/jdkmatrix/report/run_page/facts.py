@@ -1,4 +1,4 @@
-"""A run in words: its host, JDKs and parts, when it was measured, its usable forks, what repeats it, and what a cell
+"""A run in words: its host, JDKs and parts, when it was measured, its usable forks, how to repeat it, and what a cell
 ran with. Pure."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _VM = {"hotspot": "HotSpot", "openj9": "OpenJ9"}
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """ "0-3,8" as Linux writes CPU lists."""
+    """Write numbers as Linux writes CPU lists: "0-3,8"."""
     return format_cpu_list(numbers) or "none"
 
 
@@ -43,7 +43,7 @@ def numbered(noun: str, numbers: Collection[int]) -> str:
 
 
 def moment(iso: str) -> str:
-    """ "2025-01-01 12:00 UTC"; text that is no date stays as it is."""
+    """Write a date as "2025-01-01 12:00 UTC"; text that is no date stays as it is."""
     try:
         time = datetime.fromisoformat(iso)
     except ValueError:
@@ -52,7 +52,7 @@ def moment(iso: str) -> str:
 
 
 def lasted_s(one: Session | Fork) -> float | None:
-    """For an older record, by the time of day. None: it has not ended, or that clock was set back meanwhile."""
+    """Return how long it took; in older records by the wall clock. None: not ended, or that clock was set back."""
     if one.duration_s is not None or one.ended_at is None:
         return one.duration_s
     try:
@@ -73,14 +73,14 @@ def started(fork: Fork) -> Fact:
 
 
 def order_words(fork: Fork, run: RunRecord) -> str:
-    """Where it stood in block and run; which attempt and session it is, where there are several."""
+    """Say where a fork stood in its block and run; and its attempt and session, where there are several."""
     attempt = f", attempt {fork.attempt}" if fork.attempt > 1 else ""
     session = f", session {fork.session}" if len(run.sessions) > 1 else ""
     return f"{fork.position} in block {fork.fork}, {fork.sequence} in the run{attempt}{session}"
 
 
 def place_facts(fork: Fork, run: RunRecord, cpus: str) -> tuple[Fact, ...]:
-    """When and where it ran."""
+    """Return when and where a fork ran."""
     confined = confined_words(fork.confinement.method, fork.confinement.why_not_cgroup)
     when = (Fact("Order", order_words(fork, run)), started(fork))
     return (*when, Fact("CPUs", cpus), Fact("CPU confinement", confined))
@@ -156,8 +156,8 @@ def run_facts(run: RunRecord) -> Iterator[Fact]:
 
 
 def _parts(run: RunRecord) -> Fact:
-    """How its parts were pinned. A run from the flake says in a notice what the flake did not give; of any other that
-    is told here."""
+    """Say how a run's parts were pinned. A run from the flake says in a notice what the flake did not give; for any
+    other, it is said here."""
     provenance = run.provenance
     inputs = [f"{one.name} {one.rev[:12] if one.rev else 'without a revision'}" for one in provenance.inputs]
     missing = provenance.not_pinned(source_dirty=is_dirty(run))
@@ -171,20 +171,20 @@ def _parts(run: RunRecord) -> Fact:
 
 
 def is_dirty(run: RunRecord) -> bool | None:
-    """Had the source uncommitted changes in any session? None: of one it is not known."""
+    """Return whether the source had uncommitted changes in any session. None: of one it is not known."""
     told = [session.git_dirty for session in run.sessions]
     return True if True in told else None if None in told else False
 
 
 def repeating(run: RunRecord) -> str:
-    """The arguments of the command that repeats this run."""
+    """Return the arguments of the command that repeats this run."""
     selected = [f"--{axis.replace('_', '-')}={value}" for axis, values in run.selection.items() for value in values]
     found = run.scenario
     scale = ["--scale", found.scale] if found else []
     what = ["--scenario", found.name, *scale] if found else ["--profile", run.profile]
     arguments = ["run", *what, *selected]
     if "--resume" not in run.first_session.command and len(run.first_session.command) > 1:
-        # As typed, with what is in no record of its own (--blocks, --window-s); where it wrote to is not part of it.
+        # As typed, with what no record of its own holds (--blocks, --window-s), but without where it wrote to.
         arguments = [*_without(run.first_session.command[1:], ("--run", "--site", "--scale")), *scale]
     if not any(argument.split("=")[0] == "--seed" for argument in arguments):
         arguments += ["--seed", str(run.seed)]
@@ -192,14 +192,14 @@ def repeating(run: RunRecord) -> str:
 
 
 def reproduce(run: RunRecord) -> str:
-    """The command lines that repeat this run in a clone of the project."""
+    """Return the command lines that repeat this run in a clone of the project."""
     commit = run.latest_session.git_commit
     lines = [shlex.join(["git", "checkout", commit])] if commit else []
     return "\n".join([*lines, "make setup", f".venv/bin/matrix {repeating(run)}"])
 
 
 def _without(arguments: Sequence[str], options: Sequence[str]) -> list[str]:
-    """`arguments` less the options that are named, each with its value."""
+    """Return `arguments` without the named options and their values."""
     rest, kept = iter(arguments), []
     for argument in rest:
         if argument in options:
@@ -215,7 +215,7 @@ def pretty_json(value: object) -> Pre:
 
 @dataclass(frozen=True)
 class OwnApplicationFacts:
-    """`files`: that it was made of; `how`: it was started. In words."""
+    """An application of the user, in words. `files`: what it was made of; `how`: the way it was started."""
 
     workload: str
     path: str
@@ -224,7 +224,7 @@ class OwnApplicationFacts:
 
 
 def own_applications(run: RunRecord) -> Iterator[OwnApplicationFacts]:
-    """Those that this run has measured."""
+    """Yield the user's own applications that this run has measured."""
     parts = {part.part: part.detail for part in run.provenance.parts}
     for name in dict.fromkeys(key.workload for key in run.cells):
         own = (run.matrix.get("workloads", {}).get(name) or {}).get("own")
@@ -236,7 +236,7 @@ def own_applications(run: RunRecord) -> Iterator[OwnApplicationFacts]:
 
 @dataclass(frozen=True)
 class ForkCount:
-    """How many forks can be used, and what became of the others, in a line. `amber`: some were lost."""
+    """The number of usable forks, and in a line what became of the others. `amber`: some were lost."""
 
     text: str
     usable: int
@@ -288,7 +288,7 @@ def host_section(run: RunRecord) -> Section:
 
 def reproduce_section(run: RunRecord) -> Section:
     order = (Prose(say("order_of_forks")), Items(run.order, "order", ordered=True))
-    planned = planned_forks(run)  # an attempt that was repeated stands in the order, too
+    planned = planned_forks(run)  # the order also has attempts that were repeated
     forks = plural(planned.total() or len(run.order), "fork")
     title = "Order of execution" if run.status == "complete" else "Planned order of execution"
     blocks = (
@@ -300,7 +300,7 @@ def reproduce_section(run: RunRecord) -> Section:
 
 
 def jdks_section(loaded: LoadedRun) -> Section:
-    """Those that were selected, and the others of the catalogue below them."""
+    """List the JDKs that were selected, and the others of the catalogue below them."""
     heads = columns("JDK", "Vendor", "VM", "Version~", "Source", "State", "Remark=")
     ran = {cell.key.jdk for cell in loaded.cells if cell.forks}
     selected, others = (
@@ -315,19 +315,19 @@ def jdks_section(loaded: LoadedRun) -> Section:
 
 
 def jdk_facts(jdk: JdkRecord) -> tuple[Fact, ...]:
-    """In short, for the page of a cell."""
+    """Describe a JDK in short, for the page of a cell."""
     words = f"{jdk.id}: {jdk.vendor}, {_VM[jdk.vm]}, {_version(jdk)}; from: {jdk.source or '–'}"
     return (Fact("JDK", words), *(Fact("Known bug", f"{bug.id}: {bug.summary}") for bug in jdk.known_bugs))
 
 
 def reports_of_itself(jdk: JdkRecord) -> tuple[str, ...]:
-    """The output of `java -version`, and its file `release`."""
+    """Return the output of `java -version`, and the JDK's file `release`."""
     release = "\n".join(f"{key}={value}" for key, value in sorted(jdk.release.items()))
     return tuple(filter(None, (jdk.version_output, release)))
 
 
 def jdk_row(jdk: JdkRecord, *, ran: bool) -> tuple[Cell, ...]:
-    """Known bugs and what it reports are folded below the remark. `ran`: it has a fork."""
+    """Build a JDK's row; known bugs and what it reports are folded below the remark. `ran`: it has a fork."""
     if jdk.available:
         told = "selected, no fork of it has run" if jdk.selected else "available, not selected"
         state, css = ("measured", "ok") if ran else (told, "none")
@@ -348,8 +348,8 @@ def _version(jdk: JdkRecord) -> str:
 
 
 def parts_section(record: CellRecord, run: RunRecord, work: str, where: Wording) -> Section:
-    """All that decides a cell's figures besides its condition. `work`: what takes the time on the CPU;
-    `where`: its record is."""
+    """Show everything that decides a cell's figures besides its condition. `work`: what takes the time on the CPU;
+    `where`: where its record is."""
     key, flags = record.key, tuple(sorted(record.jvm_flags.items()))
     jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
     done = f"{record.burn_rounds:,} rounds, meant to take {key.burn_us:,} µs" if key.burn_us else added_work(0)

@@ -1,4 +1,4 @@
-"""All that must or should be known before the figures of a run are read. Pure."""
+"""Everything that must or should be known before reading the figures of a run. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 
 _warn, _info = partial(Notice, "warn"), partial(Notice, "info")
-# Forks whose interval covers the truth nearly as often as it says, whatever the starts (stats/intervals).
+# Enough forks for an interval to cover the truth nearly as often as it says, whatever the starts (stats/intervals).
 _SHOW_MODES = 10
 _FEW_FORKS = (
     ("warn", "One block only", 1, 1, "one usable fork: there is no interval, and a difference may be chance."),
@@ -52,7 +52,7 @@ _FEW_FORKS = (
 
 
 def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
-    """Those that change how the figures of the run must be read come first."""
+    """Return all notices; those that change how the figures of the run must be read come first."""
     run, loaded, cells = judged.run, judged.loaded, judged.cells
     damaged = f"{plural(len(loaded.damaged), 'file')}, named below: nothing here counts what stood there."
     found = [
@@ -74,7 +74,7 @@ def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
 
 
 def about(judged: JudgedRun, notices: Sequence[Notice]) -> Disclosure:
-    """`notices`: as run_notices; they stand before where, when and with what the run was measured."""
+    """Show the notices, then where, when and with what the run was measured. `notices`: as run_notices."""
     run, loaded = judged.run, judged.loaded
     told = (*run_facts(run), *sessions.fact(loaded), *sessions.windows_fact(loaded))
     summary = "Where, when, with what"
@@ -84,7 +84,7 @@ def about(judged: JudgedRun, notices: Sequence[Notice]) -> Disclosure:
 
 
 def pair_warnings(judged: JudgedRun, *keys: CellKey) -> Iterable[Notice]:
-    """Those `run_notices` that change how the comparison of these cells must be read, with a server or without."""
+    """Return those `run_notices` that change how to read a comparison of these cells, with a server or without."""
     run = judged.run
     cells, programs = ([cell for key in keys if (cell := one.get(key))] for one in (judged.cells, judged.experiments))
     found = [
@@ -149,7 +149,7 @@ def _cell_notices(cells: Iterable[CellStats]) -> Iterable[Notice]:
 
 
 def _by_affinity(forks: Sequence[Fork], title: str, who: str, watched: str = "") -> Iterator[Notice]:
-    """How many of them were kept on their CPUs by affinity alone, and why; nothing where none was."""
+    """Say how many forks were kept on their CPUs by affinity alone, and why; nothing where none was."""
     if loose := [fork for fork in forks if fork.confinement.method == "sched_setaffinity"]:
         why = "; ".join(sorted({fork.confinement.why_not_cgroup or "no reason is recorded" for fork in loose}))
         yield _info(
@@ -164,13 +164,13 @@ def _share_of(some: Sequence[Fork], forks: Sequence[Fork]) -> str:
 
 
 def warned(notices: Sequence[Notice]) -> tuple[str, ...]:
-    """Titles of those that change how figures must be read."""
+    """Return the titles of the notices that change how figures must be read."""
     return tuple(dict.fromkeys(notice.title for notice in notices if notice.weight == "warn"))
 
 
 def aa_notices(judgements: Judgements, beside: Collection[CellKey] = ()) -> Iterable[Notice]:
-    """One for each cell that was measured again, or of those under the condition of `beside`. The checks of a page are
-    judged among themselves."""
+    """Yield the A/A notices of each cell that was measured again, or only of those under the conditions of `beside`.
+    The checks of a page are judged among themselves."""
     cells = judgements.cells
     keys = dict.fromkeys(peer for key in beside for peer in cells.peers(key)) if beside else cells.keys
     for key in filter(lambda key: is_aa_arm(key.executor), keys):
@@ -217,13 +217,13 @@ _SELDOM_MISSED = 1.4
 
 
 def detectable_share(ratio: Ratio) -> float | None:
-    """By how much a ratio of so many blocks, scattered like this one, must exceed 1 for its interval to leave 1 out:
-    the half-width of the interval on the log scale, as a share. None without an interval."""
+    """Return by how much a ratio of as many blocks, with the same scatter, must exceed 1 for its interval to leave 1
+    out: the half-width of the interval on the log scale, as a share. None without an interval."""
     return None if ratio.half_width_log is None else math.expm1(ratio.half_width_log)
 
 
 def modes_notices(judged: JudgedRun, keys: Iterable[CellKey]) -> Iterator[Notice]:
-    """One for all of these cells."""
+    """Yield one notice for all of these cells."""
     tested = {key: judged.modes[key] for key in keys if key in judged.modes}
     named = [
         f"{cell_words(key)}: {one.lower} and {plural(one.upper, 'fork')}, {apart(math.exp(one.apart))} apart, adjusted "
@@ -242,7 +242,7 @@ def modes_notices(judged: JudgedRun, keys: Iterable[CellKey]) -> Iterator[Notice
 
 
 def refusal_notices(judged: JudgedRun, pairs: Iterable[tuple[CellKey, CellKey]]) -> Iterator[Notice]:
-    """One for each of these `refusals`; the figures that were refused stand in it, beside those that count."""
+    """Yield a notice for each of these `refusals`, with the figures that were refused beside those that count."""
     for key, base in pairs:
         told = judged.refusals[key, base]
         pair = key.model_copy(update={"executor": f"{key.executor} / {base.executor}"})

@@ -1,5 +1,4 @@
-"""Loads in steps: how the highest rate that holds was looked for; rates or connections that rise up to saturation.
-Pure."""
+"""Loads in steps: the search for the highest rate that holds; rates or connections that rise up to saturation. Pure."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ def p99_ms(window: Window) -> float | None:
 
 
 def _judged(fork: Fork) -> Iterator[tuple[CapacityStep, float]]:
-    """By rate, with p99 in ms. Windows in which nothing was answered have no latency, and no point."""
+    """Yield the judged steps by rate, with p99 in ms. Windows without any answer have no latency, and no point."""
     for step in sorted(fork.capacity.steps if fork.capacity else (), key=lambda step: step.rate_rps):
         if step.held is not None and (p99 := p99_ms(step.window)) is not None:
             yield step, p99
@@ -84,7 +83,7 @@ def steps_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
         )
 
     def diagonal(highest: float) -> Sequence[Row]:
-        """What was asked for, where that may be more than is answered."""
+        """Return the line of what was asked for, where that may be more than is answered."""
         end = min(most, highest)
         return [{"x": 0, "y": 0}, {"x": end, "y": end}] if steps.overloads else []
 
@@ -123,7 +122,7 @@ def steps_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
 
 
 def remarks(cell: CellStats) -> tuple[str, ...]:
-    """Remarks on its saturation; none for other loads than steps."""
+    """Return remarks on a cell's saturation; none for loads other than steps."""
     kind = cell.kind
     if not isinstance(kind, Steps):
         return ()
@@ -148,5 +147,5 @@ def _reached(cell: CellStats) -> str:
     peak = of_metric(SATURATED, cell, why="")
     if peak.sort is None:
         return "no usable fork"
-    # "≥ 6,000 requests/s at most" would be none of both.
+    # "≥ 6,000 requests/s at most" would contradict itself.
     return f"{peak.text} requests/s{'' if peak.text.startswith('≥') else ' at most'}"

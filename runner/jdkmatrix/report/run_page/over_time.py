@@ -1,4 +1,4 @@
-"""Lines over time: where the memory of the servers is, and second by second what a load that rises did. Pure."""
+"""Lines over time: where the servers' memory is, and second by second what a rising load did. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from jdkmatrix.stats.forks import fork_readings_us
 from jdkmatrix.stats.percentiles import MIN_BEYOND
 
 _MIB = 1024 * 1024
-# From below; the palette of origins has eight colours.
+# From bottom to top; the palette of origins has eight colours.
 HEAP, STACKS, DIRECT, CLASSES, CODE, FILES, MALLOC, REST = GROUPS = (
     "Java heap",
     "thread stacks",
@@ -53,7 +53,7 @@ _GROUP_OF = {
 
 
 def memory_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
-    """The stack of every executor's last fork, then single figures of all forks; all on the same scales."""
+    """Yield the stack of every executor's last fork, then single figures of all forks; all on the same scales."""
     readings = [one for cell in piece.cells for fork in cell.usable for one in fork.memory]
     if not readings:
         return
@@ -71,7 +71,7 @@ _MEMORY = (
 
 
 def _memory(figure: str, title: str, axis: str, words: str) -> LineFigure:
-    """In MiB, with its mean at the end."""
+    """Build a figure in MiB, with its mean at the end beside the chart."""
 
     def points(fork: Fork) -> Points:
         for one in fork.memory:
@@ -88,8 +88,8 @@ def _memory(figure: str, title: str, axis: str, words: str) -> LineFigure:
 
 
 def readings_words(piece: Slice) -> str | None:
-    """The part that CPU per request leaves out; None where nothing was read. That of a ramp is worked out from samples
-    of the whole process, and leaves out nothing; that of steps is of one of them, and this would be of all."""
+    """Say what CPU per request leaves out; None where nothing was read. A ramp's is worked out from samples of the
+    whole process and leaves out nothing; that of steps is of one step, and this would be of all."""
     cells = [cell for cell in piece.cells if not (cell.kind.cost_is_sampled or isinstance(cell.kind, Steps))]
     costs = [us for cell in cells for fork in cell.usable if (us := fork_readings_us(fork))]
     if not costs:
@@ -100,7 +100,7 @@ def readings_words(piece: Slice) -> str | None:
 
 
 def grouped(reading: MemoryReading) -> dict[str, float]:
-    """MiB by group; they sum to RSS."""
+    """Return the MiB of each group; they sum to RSS."""
     found = dict.fromkeys(GROUPS, 0.0)
     for origin, size in reading.resident.items():
         found[_GROUP_OF.get(origin, MALLOC if origin.startswith("malloc") else REST)] += size / _MIB
@@ -135,14 +135,14 @@ def _stacks(prefix: str, piece: Slice, time: Axis, highest_mib: float) -> Charts
 
 
 def _at_the_end(last: MemoryReading) -> str:
-    """The largest groups, and what could not be told."""
+    """Name the largest groups at the end, and what could not be read."""
     largest = sorted(grouped(last).items(), key=lambda pair: -pair[1])[:4]
     parts = ", ".join(f"{name} {digits(mib, 3)}" for name, mib in largest)
     missing = f" Not known: {'; '.join(last.missing)}." if last.missing else ""
     return f"At the end {digits(last.rss_bytes / _MIB, 3)} MiB: {parts}.{missing}"
 
 
-# The rule reads such seconds, too, several in a row; so they are shown.
+# The rule uses such seconds, too, several in a row; so they are shown.
 _FEW = f"In seconds of fewer than {MIN_BEYOND * 100:,} answers it is the story of single requests."
 KNEE_RULE = (
     f"the first of {ramps.KNEE_SECONDS} seconds in a row with a p99 above {ramps.KNEE_FACTOR:g} times the lowest "
@@ -164,7 +164,7 @@ def peak_rule(load: RisingLoad) -> str:
 
 
 def _percentile(name: str) -> Callable[[Fork], Points]:
-    """In ms."""
+    """Return a function that reads a percentile of a fork over time, in ms."""
     return lambda fork: (
         (interval.t_s, value_us / 1000 if (value_us := getattr(interval, name)) else None)
         for window in fork.valid_windows
@@ -182,8 +182,8 @@ def _sampled(figure: Callable[[Sample], float | None]) -> Callable[[Fork], Point
 
 
 def ramp_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
-    """The rate or connections that a ramp offered, over time, then a group of charts for each figure; none of other
-    loads."""
+    """Yield the rate or connections that a ramp offered, over time, then a group of charts for each figure; nothing for
+    other loads."""
     load = piece.first_load
     if not isinstance(load, RisingLoad) or not any(cell.usable for cell in piece.cells):
         return
@@ -240,7 +240,7 @@ def ramp_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
 
 
 def became(cell: CellStats) -> Iterator[str]:
-    """How the forks of `cell` fared under a ramp, in a sentence; nothing where its load is none."""
+    """Yield a sentence on how the forks of `cell` fared under a ramp; nothing under other loads."""
     load = cell.load
     if not isinstance(load, RisingLoad) or not cell.usable:
         return
@@ -300,7 +300,7 @@ def _came_to(metric: Metric, words: str, none: str, cell: CellStats) -> str:
 
 
 def _unread(cell: CellStats) -> str:
-    """A server whose threads are all busy has none for our question. Where it never answered, it was never asked."""
+    """Count missing readings: a busy server has no thread for our question. One that never answered was never asked."""
     asked = [fork for fork in cell.usable if any(sample.gauges for sample in fork.samples)]
     readings = _sampled(lambda sample: 1.0 if sample.gauges else None)
     answers = [answered for fork in asked for _, answered in readings(fork)]
@@ -311,12 +311,12 @@ def _unread(cell: CellStats) -> str:
 
 
 def _mean(metric: Metric, cell: CellStats) -> str | None:
-    """Over the forks that came to it; how many did not, the words beside it say."""
+    """Return the mean over the forks that came to it; the words beside it say how many did not."""
     values = cell.by_block(metric).values()
     return amount(metric, statistics.geometric_mean(values)) if values else None
 
 
 def _in(found: int, cell: CellStats) -> str:
-    """In how many of the forks that say something; empty where it is all of them."""
+    """Say in how many of the forks that tell anything; empty where it is all of them."""
     told = cell.attained.told
     return f" in {found} of {plural(told, 'fork')}" if found < told else ""

@@ -21,7 +21,7 @@ from jdkmatrix.report.words.sentences import State, capitalised, family_words, s
 
 
 def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequence[Notice], root: str) -> WebPage:
-    """`experiments`: what it shows of those; `notices`: as run_notices; `root` leads to the site's folder."""
+    """Build the page. `experiments`: its sections on those; `notices`: as run_notices; `root` leads to the site."""
     run, cells, judgements = judged.run, judged.cells, judged.judgements
     served = bool(cells.keys) or not experiments
     measured = (one.pair for one in slices(cells) if not one.pair.absent(one.executors))
@@ -88,12 +88,12 @@ def _kinds(experiments: Cells) -> str:
 
 
 def _summary(judged: JudgedRun) -> str:
-    """How many forks can be used, and how much there is of servers and of experiments without one."""
+    """Say how many forks are usable, and how much was measured with servers and in experiments without one."""
     count, cells, experiments = count_forks(judged.loaded), judged.cells, judged.experiments
     told = []
     if cells.keys or not experiments.keys:
         usable = sum(bool(cell.usable) for cell in cells)
-        # One that is measured again as the second arm of an A/A check counts once.
+        # An executor that is measured again as the second arm of an A/A check counts once.
         arms = {first_arm(key.executor) for key in cells.keys}
         bases = {*map(base_of, arms)}
         executors = plural(len(bases), "executor") + (f" in {len(arms)} arms" if len(arms) > len(bases) else "")

@@ -47,7 +47,7 @@ def dependence_notices(checks: BlockChecks) -> Iterable[Notice]:
 
 
 def _dependence_figures(judged: JudgedDependence | None, blocks: int) -> tuple[Figure, Figure]:
-    """Lag 1 and trend."""
+    """Return the figures of lag 1 and of the trend."""
     if judged is None:
         return (missing(f"{plural(blocks, 'block')}: nothing can be said of fewer than {FEWEST_BLOCKS}"),) * 2
     found = judged.found
@@ -64,9 +64,9 @@ _IN_TURNS = "only forks measured one after another show what forks of a fixed le
 
 
 def precision_section(judged: JudgedRun) -> tuple[Section, ...]:
-    """None where no ratio has an interval."""
+    """Build the section; empty where no ratio has an interval."""
     run, checks = judged.run, judged.blocks
-    # Those of the run, or the usual ones for what it promises where the number of blocks was fixed.
+    # The run's own rules, or where the number of blocks was fixed, the usual ones for what it promises.
     usual = StoppingRules(precision=run.promised_precision)
     rules = StoppingRules(**run.stopping.model_dump()) if run.stopping else usual
     rows = tuple(_rows(judged, checks, rules))
@@ -134,7 +134,7 @@ def _plus_minus(share_: float) -> str:
 
 
 def _costs(cell: CellStats, base: CellStats, half_width_log: float, min_blocks: int) -> tuple[Figure, Figure, Figure]:
-    """The time until the interval of the log ratio has this half width: by the protocol of the run, with forks of a
+    """Estimate the time until the interval of the log ratio has this half-width: by the run's protocol, with forks of a
     fixed length where the run can tell, and the first as a share of the second."""
     try:
         above, below = ({fork.fork: protocols.measured_fork(fork) for fork in arm.usable} for arm in (cell, base))

@@ -1,7 +1,7 @@
-"""In how many sessions a run was measured, what differed between them, and how much the clock of the host moved
+"""The sessions in which a run was measured, what differed between them, and how much the host's clock speed changed
 meanwhile, by a piece of serial work before each window. Pure.
 
-The executors of a block are compared with each other: what moves inside a block disturbs ratios, what moves between
+The executors of a block are compared with each other: what changes inside a block disturbs ratios, what changes between
 blocks disturbs whatever is compared across them, such as two JDKs."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from jdkmatrix.report.words.sentences import capitalised
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun, measuring_sessions
 
-# What is another figure each time it is read, or told by its hash.
+# Facts that differ each time they are read, or are compared by their hash.
 _NOT_COMPARED = ("load_1min", "kernel_command_line")
 _HOST_NAMES = {
     "allowed": "the list of CPUs allowed",
@@ -49,7 +49,7 @@ _WINDOWS_TITLE = "in windows that count; the rest is starts, warm-ups, what gate
 
 
 def differences(sessions: Sequence[Session]) -> tuple[str, ...]:
-    """All that was not the same in all of them. What one of them did not record is not compared."""
+    """List what was not the same in all sessions. What a session did not record is not compared."""
     boots = {session.boot_id for session in sessions if session.boot_id}
     found = ["the host was restarted in between"] if len(boots) > 1 else []
     told = ((key, value) for session in sessions for key, value in _compared(session) if value is not None)
@@ -64,7 +64,7 @@ def differences(sessions: Sequence[Session]) -> tuple[str, ...]:
 
 
 def _words(value: Any) -> str:
-    """A fact of the host as it stands in a sentence."""
+    """Return a fact about the host as it reads in a sentence."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {told}" for name, told in sorted(value.items()))
     if isinstance(value, bool):
@@ -75,7 +75,7 @@ def _words(value: Any) -> str:
 
 
 def line(loaded: LoadedRun) -> str | None:
-    """For a summary; None where one session has measured all."""
+    """Describe the sessions for a summary; None where one session measured everything."""
     sessions = measuring_sessions(loaded.run, loaded.cells)
     if len(sessions) < 2:
         return None
@@ -83,7 +83,7 @@ def line(loaded: LoadedRun) -> str | None:
 
 
 def fact(loaded: LoadedRun) -> tuple[Fact, ...]:
-    """When each session began, how long it took, and how many of its forks stand."""
+    """Say when each session began, how long it took, and how many of its forks stand."""
     sessions, forks = loaded.run.sessions, _forks(loaded)
     if len(sessions) < 2:
         return tuple(Fact("Sessions", "1") for _ in sessions)
@@ -97,7 +97,7 @@ def fact(loaded: LoadedRun) -> tuple[Fact, ...]:
 
 
 def windows_fact(loaded: LoadedRun) -> tuple[Fact, ...]:
-    """How much of the time gave figures; nothing where it is not known how long a session took, or no window counts."""
+    """Say how much of the time gave figures; empty where the length of a session is not known, or no window counts."""
     spans = [lasted_s(session) for session in loaded.run.sessions]
     took_s = sum(filter(None, spans))
     counted_s = sum(_counted_s(fork) for cell in loaded.cells for fork in cell.forks if fork.usable)
@@ -107,7 +107,7 @@ def windows_fact(loaded: LoadedRun) -> tuple[Fact, ...]:
 
 
 def _counted_s(fork: Fork) -> float:
-    """Of its windows that count, those of a search among them, or of what its program measured."""
+    """Return the seconds of a fork's windows that count, a search's included, or of what its program measured."""
     span = fork.result.measured_span if fork.result else None
     windows_s = sum(window.load.duration_s for window in fork.every_window if window.valid)
     return windows_s + (span.duration_s if span else 0.0)
@@ -128,7 +128,7 @@ def notices(loaded: LoadedRun) -> Iterator[Notice]:
 
 
 def _forks(loaded: LoadedRun) -> Counter[int]:
-    """How many stand, by session."""
+    """Count the forks that stand, by session."""
     return Counter(fork.session for cell in loaded.cells for fork in cell.forks)
 
 
@@ -147,8 +147,8 @@ def _compared(session: Session) -> Iterable[tuple[str, Any]]:
 
 @dataclass(frozen=True)
 class Moved:
-    """The fastest over the slowest, less 1, a share. `in_block`: where it was most; `blocks_beyond`: those of `blocks`
-    in which it was more than asked about."""
+    """How far the clock speed moved: the fastest over the slowest, less 1, as a share. `in_block`: in the block where
+    it moved most; `blocks_beyond`: those of `blocks` in which it moved by more than asked about."""
 
     over_run: float
     in_block: float
@@ -157,13 +157,13 @@ class Moved:
 
 
 def speeds(fork: Fork) -> tuple[float, ...]:
-    """Every reading of a fork, in the order of time."""
+    """Return every reading of a fork, in the order of time."""
     after = () if fork.clock_speed_after is None else (fork.clock_speed_after,)
     return (*fork.clock_speeds, *after)
 
 
 def moved(cells: Iterable[CellRecord], beyond: float) -> Moved | None:
-    """None where nothing was read. Readings on different CPUs are not compared."""
+    """Compare all readings; None where nothing was read. Readings on different CPUs are not compared."""
     read = [(cell, fork, speed) for cell in cells for fork in cell.forks for speed in speeds(fork)]
     if not read:
         return None
@@ -178,7 +178,7 @@ def _moved(readings: Sequence[float]) -> float:
 
 
 def clock_notices(cells: Iterable[CellRecord], promised: float) -> Iterable[Notice]:
-    """A note where it moved by more than the run promises of its ratios."""
+    """Yield a notice where the clock speed moved by more than the run promises for its ratios."""
     if (found := moved(cells, promised)) is None or found.over_run <= promised:
         return
     inside = (
@@ -197,7 +197,7 @@ def clock_notices(cells: Iterable[CellRecord], promised: float) -> Iterable[Noti
 
 
 def calibration_notices(calibrations: Iterable[Calibration]) -> Iterable[Notice]:
-    """A note where it moved while the work of a task was counted by more than was wanted."""
+    """Yield a notice where the clock speed moved by more than wanted while the work of a task was counted."""
     for one in calibrations:
         if one.spread_wanted is not None and one.spread > one.spread_wanted:
             yield Notice(
@@ -210,7 +210,7 @@ def calibration_notices(calibrations: Iterable[Calibration]) -> Iterable[Notice]
 
 
 def speed_words(fork: Fork) -> str:
-    """The readings of a fork in a line."""
+    """Show the readings of a fork in a line."""
     found = speeds(fork)
     if not found:
         return "not read"

@@ -23,11 +23,11 @@ from jdkmatrix.report.words.sentences import condition as condition_words
 
 INDEX = "by/index.html"
 KINDS = {axis: AXIS_TITLES[axis] for axis in ("server", "jdk", "executor", "workload", "host")}
-_ROOT = "../../"  # from a page to the site's
+_ROOT = "../../"  # from a page to the site's root
 
 
 def axis_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
-    """By path, seen from the site's root; the one that lists them is among them. `runs`: newest first."""
+    """Build the pages by path, seen from the site's root, and the index that lists them. `runs`: newest first."""
     hosts = host_names(runs)
     pages: dict[str, WebPage] = {}
     listed: list[Section] = []
@@ -69,12 +69,12 @@ def _ordered(axis: str, values: Collection[str], hosts: Mapping[str, str]) -> li
 
 
 def _by_number(text: str) -> list[tuple[bool, int, str]]:
-    """Orders "temurin-9" before "temurin-21.0.8"."""
+    """Return a sort key that puts "temurin-9" before "temurin-21.0.8"."""
     parts = re.split(r"([0-9]+)", text)
     return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
 
 
-# By the words of `_others` and of the condition, each executor's entry.
+# Each executor's entry, by the words of `_others` and of the condition.
 _Rows = dict[tuple[str, ...], dict[str, Sorted]]
 
 
@@ -98,12 +98,12 @@ def _rows(axis: str, parts: Sequence[RunPart], hosts: Mapping[str, str]) -> _Row
 
 
 def _others(axis: str) -> tuple[str, ...]:
-    """The axes of `KINDS` other than the page's and the executor."""
+    """Return the axes of `KINDS` other than the page's own and the executor."""
     return tuple(name for name in KINDS if name not in (axis, "executor"))
 
 
 def _entry(cell: MeasuredCell, run: RunDigest) -> Sorted:
-    """Its leading figure over its reference."""
+    """Show a cell's leading figure over that of its reference."""
     under = f"{cell.figure} over {cell.over}: {cell.under}" if cell.over else cell.under
     state = "measured" if cell.usable else "no usable fork"
     words = joined(link(cell.value or state, f"{_ROOT}{run.folder}{cell.page}"), " ", small(under))
@@ -128,7 +128,7 @@ def _page(axis: str, value: str, parts: Sequence[RunPart], hosts: Mapping[str, s
 
 
 def _table(axis: str, rows: _Rows, hosts: Mapping[str, str]) -> tuple[PageBlock, ...]:
-    """Axes with one value in all rows stand above it."""
+    """Build the table; axes with the same value in all rows stand above it."""
     if not rows:
         return (Prose("No cell with a server: what its runs measured stands on their pages.", css=""),)
     executors = _ordered("executor", {executor for entries in rows.values() for executor in entries}, hosts)
@@ -146,7 +146,7 @@ def _table(axis: str, rows: _Rows, hosts: Mapping[str, str]) -> tuple[PageBlock,
 
 
 def _facts(axis: str, value: str, runs: Sequence[RunDigest]) -> Iterator[tuple[str, str]]:
-    """The words of runs about it, and when; the newest first."""
+    """Yield what runs say about the value, and when; newest first."""
     told: dict[str, Callable[[RunDigest], str | None]] = {
         "jdk": lambda run: dict(run.jdks).get(value),
         "server": lambda run: dict(run.servers).get(value),

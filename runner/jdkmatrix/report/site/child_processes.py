@@ -1,4 +1,4 @@
-"""Processes of this one: they end when it does, and are gone when it goes on."""
+"""Child processes of this one: they end when it does, and are gone before it goes on."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _ASKED_AGAIN_S = 1.0
 
 
 def with_parent(end: Callable[[], object]) -> None:
-    """Have `end` called, in a thread of its own, when the parent of this process ends, however that is: a process for
-    runs is a child of the server that forks, which lives as long as they do."""
+    """Call `end`, in a thread of its own, when the parent of this process ends, however it ends: a process that renders
+    runs is a child of the fork server, which lives as long as its children do."""
 
     def watch() -> None:
         parent = parent_process()
@@ -29,8 +29,8 @@ def end_children() -> None:
 
 
 def end_child(process: BaseProcess) -> None:
-    """Ask it by SIGTERM until it has ended: Python sees one that comes right before a call that blocks only when
-    another interrupts that call."""
+    """Send SIGTERM until the process has ended: Python sees a signal that arrives right before a blocking call only
+    when another one interrupts that call."""
     while process.is_alive():
         process.terminate()
         process.join(_ASKED_AGAIN_S)

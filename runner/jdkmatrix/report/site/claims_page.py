@@ -1,4 +1,4 @@
-"""Published and measured: every claim of the registry, beside the verdict of all runs of each host. Hosts are not
+"""Published and measured: every claim of the registry beside each host's verdict, over all of its runs. Hosts are not
 averaged. Pure."""
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from jdkmatrix.report.words.sentences import cell_words
 
 @dataclass(frozen=True)
 class HostVerdict:
-    """`runs`: those that have cells of the claim, or tried to have some; newest first."""
+    """The verdict of one host. `runs`: those with cells of the claim, or all if none has any; newest first."""
 
     runs: tuple[RunDigest, ...]
     judged: JudgedClaim
 
 
 def host_verdicts(claims: Iterable[ClaimRecord], runs: Sequence[RunDigest]) -> dict[str, tuple[HostVerdict, ...]]:
-    """By claim, a verdict for each host and kernel with a run that says something of it. `runs`: newest first, as the
-    hosts then are: first those that decided it, then those that were inconclusive, then those without the cause."""
+    """Judge each claim for each host and kernel with a run that says something about it. `runs`: newest first. So are
+    the hosts, but those that decided a claim come first, then the inconclusive ones, then those without the cause."""
     return {claim.id: _of_hosts(claim, runs) for claim in claims}
 
 
@@ -50,7 +50,7 @@ def _together(claim: ClaimRecord, found: Sequence[tuple[RunDigest, ClaimEvidence
 
 
 def verdicts(claims: Iterable[ClaimRecord], hosts: Mapping[str, Sequence[HostVerdict]]) -> dict[str, ClaimVerdict]:
-    """For each claim the verdict of the first host. Where no run says anything: not measured if it has checks."""
+    """Return the first host's verdict on each claim. Where no run says anything: not measured if it has checks."""
     return {
         claim.id: next(
             (one.judged.verdict for one in hosts[claim.id]),
@@ -64,7 +64,7 @@ DECIDED = (ClaimVerdict.REPRODUCED, ClaimVerdict.IN_PART, ClaimVerdict.CONTRADIC
 OPEN = (ClaimVerdict.INCONCLUSIVE, ClaimVerdict.CAUSE_ABSENT, ClaimVerdict.NOT_MEASURED)
 _RANKS = dict.fromkeys(DECIDED, 0) | {verdict: rank for rank, verdict in enumerate(OPEN, start=1)}
 _OTHERS = tuple(one for one in ClaimVerdict if one not in (*DECIDED, *OPEN))
-_ROOT = "../"  # from the page to the site's
+_ROOT = "../"  # from the page to the site's root
 
 
 def claims_page(
@@ -72,13 +72,13 @@ def claims_page(
     hosts: Mapping[str, Sequence[HostVerdict]],
     scenarios: Mapping[str, Sequence[str]],
 ) -> WebPage:
-    """`hosts`: as `host_verdicts`; `scenarios`: by claim those that repeat it."""
+    """Build the page. `hosts`: as from `host_verdicts`; `scenarios`: by claim, those that repeat it."""
     came_out = verdicts(claims, hosts)
     runs = {run.run_id: run for told in hosts.values() for one in told for run in one.runs}
     names = _named(runs.values())
 
     def table(label: str, kinds: Sequence[ClaimVerdict]) -> DataTable | None:
-        """The claims with one of these verdicts, in their order."""
+        """List the claims with one of these verdicts, in the order of the verdicts."""
         some = [claim for kind in kinds for claim in claims if came_out[claim.id] is kind]
         rows = [(_published(one), measured(one)) for one in some]
         return DataTable(label, columns("Published=", "Measured="), rows, "wrap stack") if rows else None
@@ -134,18 +134,18 @@ def _place(run: RunDigest) -> _Place:
 
 
 def _named(runs: Iterable[RunDigest]) -> dict[_Place, str]:
-    """In words, the kernel where a host has had several."""
+    """Name each place in words, with the kernel where a host has had several."""
     told = list(runs)
     hosts, places = host_names(told), {_place(run) for run in told}
     kernels = Counter(host for host, _ in places)
     return {place: hosts[place[0]] + (f", Linux {place[1]}" if kernels[place[0]] > 1 else "") for place in places}
 
 
-_NAMED_MAX = 5  # runs of a verdict; a host may have hundreds
+_NAMED_MAX = 5  # runs named with a verdict; a host may have hundreds
 
 
 def _said(one: HostVerdict, names: Mapping[_Place, str]) -> Markup:
-    """The verdict of a host, and its runs, the newest by name."""
+    """Show the verdict of a host and its runs, only the newest of them by name."""
     parts = [verdict_badge(one.judged.verdict), f" {names[_place(one.runs[0])]}: "]
     for number, run in enumerate(one.runs[:_NAMED_MAX]):
         page = link(moment(run.started_at), f"{_ROOT}{run.folder}index.html")
@@ -155,7 +155,7 @@ def _said(one: HostVerdict, names: Mapping[_Place, str]) -> Markup:
 
 
 def _host_blocks(one: HostVerdict, names: Mapping[_Place, str]) -> Iterator[PageBlock]:
-    """Links lead to the newest run whose forks an estimate rests on."""
+    """Yield a host's verdict and checks. Links lead to the newest run whose forks an estimate rests on."""
     host = names[_place(one.runs[0])]
 
     def page(cell: JudgedCell) -> str | None:

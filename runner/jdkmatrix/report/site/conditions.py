@@ -1,5 +1,5 @@
-"""Conditions over several runs: which run of a host answers, who is ahead over many, and all of one run at a glance.
-Pure."""
+"""Conditions over several runs: which run of a host gives the answer, who is ahead over many conditions, and all those
+of one run at a glance. Pure."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ FIGURES = (OUTCOME, *(metric.id for metric in METRICS))  # in the order of pages
 
 @dataclass(frozen=True)
 class Answering:
-    """The answer of a host under one condition, with the ratios that all of its runs come to. `together`: the leading
-    one of each run and of all, in words; None of a single run. `others_warnings`: titles of what else befell other
-    runs, and how many forks fell short in them. `host`: in words; `anchor`: of its row among all answers."""
+    """A host's answer under one condition, with the ratios that all of its runs come to together. `together`: the
+    leading ratio of each run and of all, in words; None for a single run. `others_warnings`: titles of what else
+    affected other runs, and how many forks fell short there. `host`: in words; `anchor`: of its row in all answers."""
 
     run: RunDigest
     condition: MeasuredCondition
@@ -38,12 +38,12 @@ class Answering:
 
     @property
     def values(self) -> dict[str, str]:
-        """By every axis that is picked."""
+        """The value on every axis that a reader picks."""
         return {"host": self.run.host_id, **dict(zip(PICKED, self.condition.values, strict=True))}
 
     @property
     def advice(self) -> Sequence[Advice]:
-        """The leading figure first."""
+        """The advice on each figure, the leading one first."""
         return self.condition.advice
 
     @property
@@ -52,11 +52,11 @@ class Answering:
 
 
 def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering:
-    """Choose, of those that measured what the newest did, on the same JDK build, release of the server and version of
-    the kernel, by the same driver, with the same settings and files of the user's application, the one that knows the
-    leading ratio best: a run with many faults must not hide one with few. What it decides is told as all of them come
-    to, since one run knows nothing of what differs from day to day. A run in which one of the two did what was asked
-    and the other did not has no ratio to add. `found`: newest first, at least one."""
+    """Choose the run that knows the leading ratio best, among those that measured what the newest did: on the same JDK
+    build, server release and kernel version, by the same driver, with the same settings and files of the user's
+    application. A run with many faults must not hide one with few. What it decides is reported as the result of all of
+    them together, since one run knows nothing of what differs from day to day. A run in which only one of the two did
+    what was asked has no ratio to add. `found`: newest first, at least one."""
     newest, build = found[0], _build(*found[0])
     same = [one for one in found if _build(*one) == build]
     leads = [(one, _lead(one[1].advice)) for one in same if not _is_decided_by_forks(one[1])]
@@ -71,7 +71,7 @@ def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering
     told = over_runs(best.advice, [one.advice for (_, one), _ in estimates], best.asked)
     lead, alone_lead = _lead(told), _lead(best.advice)
     together = f"{lead.value} ({lead.under})"
-    if lead is alone_lead:  # it decides nothing, and stays what this run came to
+    if lead is alone_lead:  # it decides nothing, and stays as this run found it
         whole = pooled([estimate for _, estimate in estimates])
         ratio = Ratio(whole.value, whole.low, whole.high, whole.blocks)
         together = f"{ratio_value(ratio)} ({ratio_interval(ratio)})"
@@ -84,7 +84,7 @@ def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering
 
 
 def _lead(advice: Sequence[Advice]) -> Advice:
-    """The first ratio; what forks did, which may stand before it, where there is none."""
+    """Return the first ratio, or where there is none, what forks did, which may come before it."""
     return next((one for one in advice if one.figure != OUTCOME), advice[0])
 
 
@@ -93,7 +93,7 @@ def _is_decided_by_forks(condition: MeasuredCondition) -> bool:
 
 
 def _fell_short(others: Sequence[tuple[RunDigest, MeasuredCondition]]) -> tuple[str, ...]:
-    """How many forks of either arm did what was asked, of each run in which some did not."""
+    """Say how many forks of either arm did what was asked, for each run in which some did not."""
     told = (one for _, condition in others for one in condition.advice if one.figure == OUTCOME)
     counts = Counter(f"{one.title}: {one.value} forks" for one in told)
     return tuple(f"{text} in {number} runs" if number > 1 else text for text, number in counts.items())
@@ -106,12 +106,12 @@ def _build(run: RunDigest, condition: MeasuredCondition) -> tuple[str | None, ..
     return jdk, server, run.kernel_version, *how, own
 
 
-_Advised = Sequence[Sequence[Advice]]  # on each figure, by condition
+_Advised = Sequence[Sequence[Advice]]  # for each condition, the advice on each figure
 
 
 def overview(conditions: Sequence[tuple[TaskSize, Sequence[Advice]]]) -> str | None:
-    """By what is asked of a server; task durations at which the same one is ahead are told together. None where there
-    is nothing to sum up."""
+    """Sum up who is ahead, by what is asked of a server; successive task durations with the same ones ahead are told
+    together. None where there is nothing to sum up."""
     if len(conditions) < 2:
         return None
     waiting = [advice for task, advice in conditions if task.wait_us]
@@ -130,7 +130,7 @@ def overview(conditions: Sequence[tuple[TaskSize, Sequence[Advice]]]) -> str | N
 
 
 def _ahead(conditions: _Advised) -> Counter[Side]:
-    """By the first figure of each that decides something."""
+    """Count who is ahead, by the first figure of each condition that decides something."""
     sides = (next((one.side for one in advice if one.side is not Side.OPEN), None) for advice in conditions)
     return Counter(side for side in sides if side)
 
@@ -158,8 +158,8 @@ _HEADS: dict[str, Callable[[MeasuredCondition], str]] = {
 
 
 def conditions_maps(found: Sequence[tuple[str, MeasuredCondition]], first: str = "") -> tuple[HeatMap, ...]:
-    """One for each load and driver. Each condition comes with the anchor of its row among all answers, `first` that of
-    the answer that is shown; tasks and delays stand across, all else down. Empty where there is a single one."""
+    """Build a map for each load and driver. Each condition comes with the anchor of its row among all answers, `first`
+    is that of the answer shown; tasks and delays run across, all else down. Empty for a single condition."""
     if len(found) < 2:
         return ()
     heads = [axis for axis in _HEADS if axis == "workload" or len({getattr(one, axis) for _, one in found}) > 1]

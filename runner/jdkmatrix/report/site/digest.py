@@ -1,6 +1,6 @@
-"""All that the site says of a run outside of the run's own pages: enough for an answer, a row and a verdict. Pure.
+"""Everything the site says about a run outside the run's own pages: enough for an answer, a row and a verdict. Pure.
 
-It is written beside the run's pages, so that the site can be put together again without reading the run again.
+It is written beside the run's pages, so that the site can be put together again without rereading the run.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ PICKED = ("server", "jdk", "cpus", "burn_us", "wait_us", "workload", "load")
 @dataclass(frozen=True)
 class ArmFigure:
     """A figure of one executor by itself: its geometric mean over forks, in the metric's unit, with the 95 % interval,
-    all with the digits that a chart can show."""
+    all rounded to the digits that a chart can show."""
 
     executor: str
     figure: str
@@ -56,7 +56,7 @@ class ArmFigure:
 
 @dataclass(frozen=True)
 class HeldRate:
-    """A constant rate in words, and the CPU per request that a cell spent on it; `not_steady`: so many of its forks."""
+    """A constant rate in words, and a cell's CPU per request under it; `not_steady`: how many of its forks were not."""
 
     words: str
     cpu: ArmFigure
@@ -65,8 +65,8 @@ class HeldRate:
 
 @dataclass(frozen=True)
 class BetterArm:
-    """Virtual threads with options that made them better than without, in words; `page`: its cell, seen from the
-    run."""
+    """Virtual threads that did better with these options than without, in words; `page`: that of its cell, seen from
+    the run."""
 
     executor: str
     words: str
@@ -75,7 +75,7 @@ class BetterArm:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """Under which condition. `driver`: what made its load, by name."""
+    """The condition of a measurement. `driver`: the name of what made its load."""
 
     workload: str
     server: str
@@ -92,7 +92,7 @@ class Measured:
 
     @property
     def is_command(self) -> bool:
-        """Is it served by whatever a command of the user started?"""
+        """True if it is served by whatever a command of the user started."""
         kind = server_kind(self.server)
         return kind is not None and kind.is_command
 
@@ -100,11 +100,11 @@ class Measured:
 @dataclass(frozen=True, kw_only=True)
 class MeasuredCondition(Measured):
     """Virtual threads and a server's pool under one condition. `protocol`: how their forks were measured; `settings`:
-    of both, as those of Identity; `load_table`: as of RunRecord; `asked`: the demand on the server, in words;
-    `database`: of the workload, likewise. `page`, `pool_page`: their cells, seen from the run. `arms`: both by
-    themselves; `forks`: of both, by executor, the leading figure of each usable fork. `cause`: what was measured beside
-    the leading figure and may be why, None where nothing was. `warnings`: titles of what changes how these two cells
-    must be read. `better`: than these virtual threads, with other options."""
+    of both, as in Identity; `load_table`: as in RunRecord; `asked`: the demand on the server, in words; `database`: of
+    the workload, likewise. `page`, `pool_page`: those of their cells, seen from the run. `arms`: each by itself;
+    `forks`: the leading figure of each usable fork of both, by executor. `cause`: what was measured beside the leading
+    figure and may explain it, None where nothing was. `warnings`: titles of what changes how these two cells must be
+    read. `better`: arms that did better than these virtual threads, by other options."""
 
     load_words: str
     load_table: str
@@ -124,16 +124,16 @@ class MeasuredCondition(Measured):
 
     @property
     def values(self) -> tuple[str, ...]:
-        """On the axes that a reader picks."""
+        """Its values on the axes that a reader picks."""
         return tuple(str(getattr(self, axis)) for axis in PICKED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredCell(Measured):
-    """A cell with a server. `figure`: its leading one, `over` which executor, None where it is the one that others are
-    compared with; `value`: the ratio, None where there is none; `under`: its interval, or why there is no ratio.
-    `page`: seen from the run. `rate`: that no fork missed; None where one did, or the load is another. `usable`: has it
-    a fork that can be used?"""
+    """A cell with a server. `figure`: its leading one; `over`: the executor that it is compared with, None where others
+    are compared with it; `value`: the ratio, None where there is none; `under`: its interval, or why there is no ratio.
+    `page`: seen from the run. `rate`: one that no fork missed; None where a fork did, or under any other load.
+    `usable`: whether it has a usable fork."""
 
     executor: str
     figure: str
@@ -147,11 +147,11 @@ class MeasuredCell(Measured):
 
 @dataclass(frozen=True)
 class RunDigest:
-    """`host_id` tells hosts apart; `jdks`, `servers`: id and version; `about`: scenario or profile;
-    `repeats_published`: is it a scenario, whose conditions somebody else has chosen? `commit`: of the tool. `aa`: what
-    the A/A checks came to, None where there was none; `claims`: what it says of published ones, before anybody judges
-    it; `damaged`: files that could not be read; `own`: applications of the user, by workload, and the files that they
-    were made of; `two_modes`: cells whose forks fall into two groups."""
+    """A run in brief. `host_id` tells hosts apart; `jdks`, `servers`: id and version; `about`: scenario or profile;
+    `repeats_published`: whether it is a scenario, whose conditions somebody else has chosen; `commit`: of the tool.
+    `aa`: what the A/A checks came to, None where there was none; `claims`: the evidence on published ones, not yet
+    judged; `damaged`: files that could not be read; `own`: applications of the user, by workload, and the files that
+    they were made of; `two_modes`: cells whose forks fall into two groups."""
 
     run_id: str
     folder: str
@@ -177,17 +177,17 @@ class RunDigest:
 
     @property
     def kernel_version(self) -> str:
-        """Not its build, which a cloud changes from day to day."""
+        """The kernel's version without its build, which a cloud changes from day to day."""
         return re.sub(r"[^0-9.].*", "", self.kernel, flags=re.DOTALL)
 
 
 def run_folder(run_id: str) -> str:
-    """Of its pages, seen from the site's root."""
+    """Return the folder of a run's pages, seen from the site's root."""
     return f"runs/{file_stem(run_id)}/"
 
 
 def digest(judged: JudgedRun, notices: Sequence[Notice]) -> RunDigest:
-    """`notices`: as run_notices."""
+    """Reduce a run to its digest. `notices`: as from run_notices."""
     run, judgements = judged.run, judged.judgements
     session = run.latest_session
     host, commit = session.host, session.git_commit
@@ -220,7 +220,7 @@ def digest(judged: JudgedRun, notices: Sequence[Notice]) -> RunDigest:
 
 
 def aa_words(judgements: Judgements) -> str | None:
-    """How many of the A/A checks came to what."""
+    """Say how many of the A/A checks came to what."""
     counts = Counter(_check(cell.key, judgements) for cell in judgements.cells if is_aa_arm(cell.key.executor))
     return ", ".join(f"{number} {words}" for words, number in counts.items()) or None
 
@@ -237,7 +237,7 @@ def _check(key: CellKey, judgements: Judgements) -> str:
 
 
 def _conditions(judged: JudgedRun, care: Sequence[str], own: Collection[str]) -> Iterator[MeasuredCondition]:
-    """`care`: titles of the warnings on the run's page; `own`: the workloads that are applications of the user."""
+    """Yield each condition. `care`: titles of the run page's warnings; `own`: workloads that are the user's own."""
     cells, judgements = judged.cells, judged.judgements
 
     def titles(*keys: CellKey) -> set[str]:
@@ -275,8 +275,8 @@ def _conditions(judged: JudgedRun, care: Sequence[str], own: Collection[str]) ->
 
 
 def _better(judgements: Judgements, plain: CellKey, pool: CellKey) -> Iterator[BetterArm]:
-    """Arms that are better than these virtual threads in the leading figure, the best first, each also over the pool,
-    since a reader would ask that next."""
+    """Yield the arms that are better than these virtual threads in the leading figure, best first, each also over the
+    pool, since a reader would ask for that next."""
     cells = judgements.cells
     metric = cells.leading(plain)
     better: dict[CellKey, Judged] = {}
@@ -298,7 +298,7 @@ def _better(judgements: Judgements, plain: CellKey, pool: CellKey) -> Iterator[B
 
 
 def _over_pool(cells: Cells, metric: Metric, keys: Iterable[CellKey], pool: CellKey) -> Mapping[CellKey, Judged]:
-    """Verdicts on each of `keys` over `pool`, as a family of their own: the page of the run does not compare them."""
+    """Judge each of `keys` over `pool`, as a family of their own: the page of the run does not compare them."""
     compared = [one for key in keys if (one := cells.over(metric, key, pool))]
     refused = one_sided_among((one.cell.key, one.cell.record, one.base.record) for one in compared)
     ratios = {one.cell.key: (one.ratio, one.losses, refused.get(one.cell.key)) for one in compared if one.ratio}
@@ -306,7 +306,7 @@ def _over_pool(cells: Cells, metric: Metric, keys: Iterable[CellKey], pool: Cell
 
 
 def _arm_figures(cells: Iterable[CellStats]) -> Iterator[ArmFigure]:
-    """Not p99, which is that of all requests together."""
+    """Yield the figures of each arm by itself, except p99, which is that of all requests together."""
     for cell, metric, over in compared_by(cells):
         if metric is not P99 and over.value:
             value, low, high = (one and float(f"{one:.6g}") for one in (over.value, over.low, over.high))
@@ -344,7 +344,7 @@ def _held_rate(cell: CellStats) -> HeldRate | None:
 
 
 def _under(judged: Judged) -> str:
-    """Where an interval alone would look like no difference, the word, too."""
+    """Return the interval, with the verdict's word where the interval alone would look like no difference."""
     told = [judged.verdict.value] if judged.verdict is Verdict.CANNOT_TELL else []
     return ", ".join([ratio_words(judged), *told])
 
@@ -356,7 +356,7 @@ def _why_no_ratio(cells: Cells, key: CellKey) -> str:
 
 
 def _blocks(judgements: Judgements, key: CellKey) -> int:
-    """That stand behind the leading figure; where it has none, those of which is known what the load came to."""
+    """Count the blocks behind the leading ratio; without one, those that tell whether forks did what was asked."""
     judged, outcomes = judgements.of(judgements.cells.leading(key), key), judgements.outcomes(key)
     if judged is not None:
         return judged.ratio.blocks
@@ -368,14 +368,14 @@ _COLUMNS = columns("Run", "Measured", "What~", "Host~", "JDKs~", "Forks~", "A/A 
 
 
 def host_names(runs: Iterable[RunDigest]) -> dict[str, str]:
-    """By host: its words, and a part of its hash where two hosts have the same."""
+    """Name each host in words, with a part of its hash where two hosts have the same words."""
     words = {run.host_id: run.host for run in reversed(list(runs))}
     twice = {text for text, number in Counter(words.values()).items() if number > 1}
     return {host: f"{text} ({host[:6]})" if text in twice else text for host, text in words.items()}
 
 
 def runs_section(runs: Sequence[RunDigest], hosts: Mapping[str, str], root: str) -> Section:
-    """`runs`: newest first, of which the oldest are folded where there are many; `root` leads to the site's folder."""
+    """List the runs. `runs`: newest first; where there are many, the oldest are folded; `root` leads to the site."""
     rows = [_row(run, hosts[run.host_id], root) for run in runs]
     blocks: list[PageBlock] = [DataTable("Table of runs", _COLUMNS, rows[:_UNFOLDED_MAX], "wrap", sortable=True)]
     if older := rows[_UNFOLDED_MAX:]:

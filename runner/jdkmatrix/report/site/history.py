@@ -1,7 +1,7 @@
-"""How ratios went over the runs of a host, where they changed, and whether starts of an executor differ. Pure.
+"""How ratios developed over the runs of a host, where they changed, and whether an executor's starts differ. Pure.
 
-Each point is a ratio that is paired inside its run, so that what the host did on another day cancels as far as it
-befell both executors. No line joins hosts, load drivers, releases of the server or protocols."""
+Each point is a ratio that is paired inside its run, so that what the host did that day cancels as far as it affected
+both executors. No line joins different hosts, load drivers, server releases or protocols."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from jdkmatrix.report.words.sentences import driven
 from jdkmatrix.stats.change_points import LEAST, change_points
 from jdkmatrix.stats.modes import P_MAX, Modes, modes_of_family
 
-FEWEST_RUNS = 2 * LEAST  # on one line, for a change of level to be found
+FEWEST_RUNS = 2 * LEAST  # needed on one line to find a change of level
 
 
 @dataclass(frozen=True)
 class MeasuredRun:
     """A run under one of the conditions that it measured. `time_ms`: when it began, since 1970; None where that is no
-    date. `jdk`, `server`: their builds; `line`: what it shares with all that stand on one line with it. `under`: what
-    was measured, in words; `new`: how that differs from the run before; `number`: of that change, "" where only the
-    tool's commit is another, None where nothing is."""
+    date. `jdk`, `server`: their builds; `line`: what it shares with all other runs on its line. `under`: what was
+    measured, in words; `new`: how that differs from the run before; `number`: of that change, "" where only the tool's
+    commit differs, None where nothing does."""
 
     run: RunDigest
     condition: MeasuredCondition
@@ -46,7 +46,7 @@ class MeasuredRun:
 
 @dataclass(frozen=True)
 class RatioPoint:
-    """The ratio of one run, by its place among those of the history. `care`: why it must be read with care."""
+    """The ratio of one run, with its place in the history. `care`: why it must be read with care."""
 
     place: int
     value: float
@@ -56,8 +56,8 @@ class RatioPoint:
 
 @dataclass(frozen=True)
 class FigureHistory:
-    """One figure, the oldest run first, at least two of them. `changes`: by the place of the first run after a change
-    of level, what changed. `testable`: has any line the runs that it takes to find one?"""
+    """One figure over at least two runs, oldest first. `changes`: by the place of the first run after a change of
+    level, what changed. `testable`: whether any line has enough runs to find one."""
 
     figure: str
     title: str
@@ -75,8 +75,8 @@ class FigureHistory:
 
 @dataclass(frozen=True)
 class History:
-    """One condition on one host, the oldest run first. `file`: the name of its page; `figures`: those that two runs or
-    more have a ratio of, the leading one first."""
+    """One condition on one host, oldest run first. `file`: the name of its page; `figures`: those with a ratio in two
+    runs or more, the leading one first."""
 
     file: str
     where: str
@@ -90,8 +90,8 @@ class History:
 
 
 def histories(runs: Sequence[RunDigest]) -> tuple[tuple[History, ...], int]:
-    """Conditions of which a host has ratios in two runs or more by one driver, those that changed first; and how many
-    have one in a single run. `runs`: newest first."""
+    """Return the conditions that have ratios in two runs or more of one host by one driver, those that changed first;
+    and how many others have one in a single run. `runs`: newest first."""
     found = grouped(
         ((run.host_id, one.driver, *one.values), (run, one)) for run in reversed(runs) for one in run.conditions
     )
@@ -164,15 +164,15 @@ def _figure(figure: str, title: str, runs: Sequence[MeasuredRun]) -> FigureHisto
         for told in one.condition.advice
         if told.figure == figure and told.ratio
     )
-    # Those that are not judged, or are of a single block, say nothing of the level.
+    # Ratios that are not judged, or are of a single block, say nothing about the level.
     telling = grouped((runs[point.place].line, point) for point in points if point.told.judged)
     changes = dict(change for here in telling.values() for change in _changes(here, runs))
     return FigureHistory(figure, title, points, changes, any(len(here) >= FEWEST_RUNS for here in telling.values()))
 
 
 def _changes(points: Sequence[RatioPoint], runs: Sequence[MeasuredRun]) -> Iterator[tuple[int, str]]:
-    """Each with how far the mean behind it is from that before it, both up to the next change; and with all that is new
-    since the run before it that tells, where others lie between, whose rows say the rest."""
+    """Yield each change with how far the mean after it is from that before it, both up to the next change; and where
+    other runs lie between it and the last point that counts, with all that is new since then."""
     logs = [math.log(point.value) for point in points]
     found = change_points(logs)
     for before, change, after in zip((0, *found), found, (*found[1:], len(logs)), strict=False):
@@ -184,9 +184,9 @@ def _changes(points: Sequence[RatioPoint], runs: Sequence[MeasuredRun]) -> Itera
 
 
 def starts_told(runs: Sequence[MeasuredRun]) -> Iterator[str]:
-    """Do an executor's starts fall into two groups over all runs of a host? One run seldom has forks enough to tell. A
-    sentence for each build of the JDK on each line that has enough forks, of two runs at least; all of them are one
-    family of tests."""
+    """Say whether an executor's starts fall into two groups over all runs of a host; one run seldom has enough forks to
+    tell. Yields a sentence for each JDK build on each line with enough forks, from two runs at least; all of them are
+    one family of tests."""
     places = grouped(
         ((executor, run.line, run.jdk), figures) for run in runs for executor, figures in run.condition.forks if figures
     )
@@ -200,8 +200,8 @@ def starts_told(runs: Sequence[MeasuredRun]) -> Iterator[str]:
 
 
 def _starts_finding(figures: Sequence[Sequence[float]], modes: Modes, adjusted: float) -> str:
-    """`figures`: of each run, by fork. Where the groups are runs, the host or something else that befell whole runs
-    differed; where runs have forks of both, a start did."""
+    """Describe one test. `figures`: of each run, by fork. If the groups are whole runs, the host or something else that
+    affects whole runs differed; if runs have forks of both groups, single starts did."""
     ordered = sorted(chain.from_iterable(figures))
     counted = f"{len(ordered)} forks of {plural(len(figures), 'run')}"
     if adjusted >= P_MAX:

@@ -1,4 +1,4 @@
-"""The pages of histories: every condition at a glance, and one for each with its charts and runs. Pure."""
+"""The history pages: all conditions at a glance, and a page for each with its charts and runs. Pure."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import capitalised
 
 INDEX = "history/index.html"
-_ROOT = "../"  # from a page to the site's
-_CHARTS_MAX = 3  # on the page of all
+_ROOT = "../"  # from a page to the site's root
+_CHARTS_MAX = 3  # on the page of all conditions
 _SPARK_MAX = 40  # runs in a trend
 
 
 def history_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
-    """By path, seen from the site's root; the one that lists them is among them. `runs`: newest first."""
+    """Build the pages by path, seen from the site's root, and the index that lists them. `runs`: newest first."""
     found, alone = histories(runs)
     conditions = Section("conditions", "Conditions", tuple(_conditions(found, alone)), say("history") if found else "")
     return {
@@ -83,7 +83,7 @@ def _overview(one: History) -> tuple[Cell, ...]:
 
 
 def _first_charts(found: Sequence[History]) -> Iterator[Section]:
-    """The charts of the first of `found`, where those come first that have changed."""
+    """Yield the charts of the first in `found`, where those that have changed come first."""
     shown = found[:_CHARTS_MAX]
     if shown:
         blocks = [
@@ -116,7 +116,7 @@ def _page(one: History) -> WebPage:
 
 
 def _in_words(one: FigureHistory) -> str:
-    """The text beside a picture."""
+    """Return the text beside a picture."""
     first, newest = one.points[0].told, one.points[-1].told
     least, most = (end(one.points, key=lambda point: point.value).told.value for end in (min, max))
     return (
@@ -177,7 +177,7 @@ def _arms(one: History) -> Charts:
 
 
 def _amount(arm: ArmFigure, metric: Metric) -> str:
-    """With the digits that the cell's page has."""
+    """Write a figure with the digits that the cell's page shows."""
     value, low, high = (one and digits(one, metric.significant) for one in (arm.value, arm.low, arm.high))
     return f"{value} {metric.unit} ({f'{low}–{high}' if low and high else 'no interval'})"
 
@@ -185,7 +185,7 @@ def _amount(arm: ArmFigure, metric: Metric) -> str:
 def _drawing(
     one: History, points: Sequence[Row], title: str, order: Sequence[str], ratio: FigureHistory | None = None
 ) -> Drawing | None:
-    """Of the runs that have a date; None where none has. `ratio`: what is drawn, if not executors by themselves."""
+    """Draw the runs that have a date; None where none has. `ratio`: what is drawn, if not executors by themselves."""
     levels = ratio.changes if ratio else ()
     dated = [(place, run.time_ms, run.number) for place, run in enumerate(one.runs) if run.time_ms is not None]
     marks = [
@@ -202,7 +202,7 @@ def _drawing(
 
 
 def _about(one: MeasuredRun) -> dict[str, Any]:
-    """What a point of a chart says of its run."""
+    """Return what a chart's point says about its run."""
     words = {"run": one.run.run_id, "measured": moment(one.run.started_at), "blocks": str(one.condition.blocks)}
     builds = {"JDK": one.jdk, "server": one.server, "commit": one.run.commit, "new": ", ".join(one.new)}
     return {"t": one.time_ms, "series": one.line, "line": one.line} | words | builds

@@ -1,4 +1,4 @@
-"""The front page: one question, its answers from every run and what else may be asked for, and the runs. Pure."""
+"""The front page: one question, its answers from all runs, what else can be asked for, and the runs. Pure."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ from jdkmatrix.report.words.sentences import condition as condition_words
 
 @dataclass(frozen=True)
 class Offered:
-    """`values`: by axis; `served`: pairs of a workload and a server that serves it with its own pool and with virtual
-    threads, whether requests can wait for a remote system, and the workload's database in words."""
+    """What can be measured. `values`: by axis; `served`: pairs of a workload and a server that serves it with its own
+    pool and with virtual threads, whether requests can wait for a remote system, and the database in words."""
 
     values: Mapping[str, tuple[str | int, ...]]
     served: tuple[Mapping[str, Any], ...]
 
 
 def offered(matrix: Matrix) -> Offered:
-    """All that is on the axes and can be compared, and loads that a profile has."""
+    """Return everything on the axes that can be compared, and the loads that a profile has."""
     selects = [rule for profile in matrix.profiles.values() for rule in (profile.select, *profile.include)]
     named = {load for rule in selects if rule.load not in (None, "all") for load in rule.load or ()}
     loads = tuple(load for load in matrix.axes.load if load in named and not isinstance(matrix.loads[load], TaskLoad))
@@ -84,9 +84,9 @@ def _served(matrix: Matrix, load: str) -> Iterator[Mapping[str, Any]]:
                 yield {"workload": workload, "server": server, **able}
 
 
-_OUTCOMES = "Did as asked"  # what that is, each load says for itself
-# The newest first, those that measured a condition; with each the answers under its conditions, whichever run knows
-# them best.
+_OUTCOMES = "Did as asked"  # each load says for itself what that is
+# The runs that measured a condition, newest first; with each, the answers under its conditions, from whichever run
+# knows them best.
 _ByRun = Sequence[tuple[RunDigest, Sequence[Answering]]]
 _SORTED_BY = ("server", "workload", "jdk", "load", "cpus", "burn_us", "wait_us")
 
@@ -94,8 +94,8 @@ _SORTED_BY = ("server", "workload", "jdk", "load", "cpus", "burn_us", "wait_us")
 def home_page(
     runs: Sequence[RunDigest], claims: Iterable[ClaimVerdict], unreadable: Sequence[str], offered: Offered
 ) -> WebPage:
-    """`runs`: newest first. `claims`: what all runs together say of each; `unreadable`: why runs are not shown;
-    `offered`: what can be measured."""
+    """Build the front page. `runs`: newest first. `claims`: what all runs together say about each; `unreadable`: why
+    runs are not shown; `offered`: what can be measured."""
     hosts = host_names(runs)
     found = grouped(((run.host_id, *one.values), (run, one)) for run in runs for one in run.conditions)
     newest = map(answering, found.values())
@@ -120,7 +120,7 @@ def home_page(
 
 
 def _figures(answers: Iterable[Answering]) -> dict[str, str]:
-    """Id and title of all that may matter to a reader."""
+    """Return, by id, the titles of all figures that may matter to a reader."""
     there = {one.figure: one.title for told in answers for one in told.condition.advice}
     there.update({OUTCOME: _OUTCOMES} if OUTCOME in there else {})
     return {figure: there[figure] for figure in FIGURES if figure in there}
@@ -154,8 +154,8 @@ def _answer(runs: Sequence[RunDigest], answers: Sequence[Answering], offered: Of
 
 
 def _maps(by_run: _ByRun, first: Answering) -> Iterator[PageBlock]:
-    """The newest run that has an answer at a glance; a published experiment only where there is no other. Each entry
-    leads to its row among all answers, and a script picks its condition instead."""
+    """Show the newest run that has an answer at a glance; a published experiment only if there is no other. Each entry
+    links to its row among all answers; a script picks its condition instead."""
     mapped, here = min(by_run, key=lambda told: told[0].repeats_published)
     maps = conditions_maps([(one.anchor, one.condition) for one in here], first.anchor)
     if maps:
@@ -165,7 +165,7 @@ def _maps(by_run: _ByRun, first: Answering) -> Iterator[PageBlock]:
 
 
 def _said(one: Answering) -> Iterator[PageBlock]:
-    """The sentence of its first figure, the ratios of all, and what it rests on."""
+    """Yield the sentence of an answer's first figure, the ratios of all figures, and what it rests on."""
     lead = one.advice[0]
     where = element("span", f"On {one.host}: {where_words(one.condition)}.", css="where")
     yield Prose(joined(where, " ", strong(_unbroken(lead.sentence))), css=f"verdict {lead.side.value}")
@@ -180,7 +180,7 @@ def _unbroken(sentence: str) -> str:
 
 
 def _rests_on(one: Answering) -> Iterator[tuple[str, str]]:
-    """Each with its class."""
+    """Yield what an answer rests on, each text with its class."""
     run, condition = one.run, one.condition
     if condition.cause:
         yield f"A likely cause: {condition.cause}.", "cause"
@@ -215,7 +215,7 @@ def _rests_on(one: Answering) -> Iterator[tuple[str, str]]:
 
 
 def _inside(title: str) -> str:
-    """A title inside a sentence."""
+    """Return a title as it reads inside a sentence."""
     return title if title[:2].isupper() or title.startswith("A/A") else f"{title[:1].lower()}{title[1:]}"
 
 
@@ -227,8 +227,8 @@ def where_words(condition: MeasuredCondition) -> str:
 
 
 def first_answer(by_run: _ByRun) -> Answering | None:
-    """The newest that decides something on the host of the newest one, or the newest one itself; of a published
-    experiment only where there is no other, since it answers somebody else's question."""
+    """Return the newest answer that decides something on the host of the newest one, or else the newest one itself;
+    from a published experiment only if there is no other, since it answers somebody else's question."""
     if not by_run:
         return None
     host_id = by_run[0][0].host_id
@@ -246,7 +246,7 @@ def _claims(counts: Counter[ClaimVerdict]) -> Iterator[Section]:
 
 
 def _all_answers(answers: Sequence[Answering]) -> Section:
-    """Scripts read the answers from this table."""
+    """Build the table of all answers, from which scripts read them."""
     figures = _figures(answers)
     heads = columns("Condition", *figures.values(), "Rests on")
     rows = [_row(one, figures) for one in answers]
@@ -272,7 +272,7 @@ def _row(one: Answering, figures: Iterable[str]) -> TableRow:
 
 
 def _figure(told: Advice | None) -> Sorted:
-    """By its ratio, where it has one."""
+    """Show a figure, sorted by its ratio where it has one."""
     if told is None:
         return Sorted(MISSING, "")
     content = (strong(told.value), " ", small(told.under), paragraphs((_unbroken(told.sentence),)))
@@ -282,8 +282,8 @@ def _figure(told: Advice | None) -> Sorted:
 
 
 def _first_number(text: str) -> str:
-    """Of two arms that have no ratio: the quotient of two figures, or the first count; empty where it begins with
-    none."""
+    """Return what sorts two arms without a ratio: the quotient of two figures, or the first count; empty where the text
+    begins with neither."""
     number = r"(?:[≥<] ?)?([0-9][0-9,.]*)"
     both, first = (re.match(pattern, text) for pattern in (rf"{number} / {number}$", number))
     told = [float(one.replace(",", "")) for one in both.groups()] if both else []
@@ -305,7 +305,7 @@ def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> 
             case "host":
                 return hosts[value]
             case "load":
-                # A load that was worked out for each condition has other words in each.
+                # A load that was worked out for each condition has different words in each.
                 told = {*load_words.get(value, ())}
                 return f"{value}: {next(iter(told))}" if len(told) == 1 else value
             case _:
@@ -317,7 +317,7 @@ def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> 
         measured = dict.fromkeys(one.values[axis] for one in answers)
         others = dict.fromkeys(map(str, offered.values.get(axis, ())))
         values = (list(measured), [value for value in others if value not in measured])
-        # Numbers by size, all else as it comes.
+        # Numbers by size, everything else in the order given.
         ordered = [sorted(some, key=int) if axis in ("cpus", "burn_us", "wait_us") else some for some in values]
         told, unmeasured = (tuple((value, words(axis, value)) for value in some) for some in ordered)
         yield Pick(axis, AXIS_TITLES[axis], told, unmeasured, value_chosen)
@@ -327,7 +327,7 @@ def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> 
 
 
 def _database(answers: Sequence[Answering], offered: Offered, first: Answering) -> Iterator[Pick]:
-    """By which a reader finds a workload without knowing its name; nothing where no workload has one."""
+    """Yield the pick by which a reader finds a workload without its name; nothing if no workload has a database."""
     measured = dict.fromkeys(one.condition.database for one in answers)
     others = dict.fromkeys(one["database"] for one in offered.served if one["database"] not in measured)
     if {*measured, *others} != {database_words(None)}:

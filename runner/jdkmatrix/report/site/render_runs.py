@@ -1,5 +1,5 @@
-"""Make the pages of many runs: in this process, or by all CPUs where there is enough to do, several runs at a time and
-the cells of a large one by several processes."""
+"""Make the pages of many runs: in this process, or on all CPUs where there is enough to do, several runs at a time and
+the cells of a large run in several processes."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from jdkmatrix.report.site.run_pages import IN_FULL, CellFiles, RunWriter
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import UnreadableError, readable
 
-CELLS_PER_PROCESS = 100  # a process takes a second to start, in which so many small cells are made
+CELLS_PER_PROCESS = 100  # a process takes a second to start, in which this many small cells can be made
 PROCESSES_MAX = 8
 _CELLS_AT_A_TIME = 16
-_doing: list[Callable[[Any], Any]] = []  # in a process of a pool: what it does with each job
+_doing: list[Callable[[Any], Any]] = []  # in a pool's process: what it does with each job
 _DIGEST = "digest.json"
 _DIGESTS = TypeAdapter(RunDigest)
 
 
 @dataclass(frozen=True)
 class SiteRun:
-    """A run to be shown; `name` is for messages. `stamp`: the same as long as its files are; None: its pages are always
-    made anew. `cells`: about how many it has; `files`: what the site has of them."""
+    """A run to show; `name` is for messages. `stamp`: unchanged as long as its files are; None: its pages are always
+    made anew. `cells`: about how many it has; `files`: which of their files the site has."""
 
     name: str
     load: Callable[[], LoadedRun]
@@ -50,21 +50,21 @@ class SiteRun:
 
 
 class RenderedRun(NamedTuple):
-    """`folder`: of the run's pages."""
+    """A run whose pages have been made. `folder`: where they are."""
 
     folder: Path
     digest: RunDigest
 
 
 def rendered(site: Path) -> dict[str, RenderedRun]:
-    """The runs of a site that stands, by their stamps."""
+    """Read the runs of an existing site, by their stamps."""
     found: dict[str, RenderedRun] = {}
     for path in site.glob(f"runs/*/{_DIGEST}"):
         try:
             kept = json.loads(path.read_text("utf-8"))
             told = _DIGESTS.validate_python(kept["run"])
             found |= {kept["stamp"]: RenderedRun(path.parent, told)} if site / told.folder == path.parent else {}
-        except Exception:  # whatever stands there, the run's pages can be made anew
+        except Exception:  # whatever is in the file, the run's pages can be made anew
             continue
     return found
 
@@ -75,7 +75,7 @@ _Job = tuple[SiteRun, Path, int]  # the last: how many processes write its cells
 def make_all(
     runs: Sequence[SiteRun], folder: Path, templates: Path, registry: tuple[ClaimRecord, ...]
 ) -> Iterator[RenderedRun | str]:
-    """Each run's pages, below a folder of its own in `folder`, or why there are none; in the order of `runs`.
+    """Make each run's pages below a folder of its own in `folder`, or yield why there are none; in the order of `runs`.
 
     Raises:
         MatrixError: a process that made pages was killed.
@@ -102,19 +102,19 @@ def make_all(
 
 
 def processes(runs: Sequence[SiteRun], cpus: int) -> int:
-    """How many are worth starting, each for a run at a time."""
+    """Return how many processes are worth starting, each for one run at a time."""
     return max(1, min(cpus, PROCESSES_MAX, len(runs), sum(run.cells for run in runs) // CELLS_PER_PROCESS))
 
 
 def writers(runs: Sequence[SiteRun], cpus: int) -> list[int]:
-    """By how many processes the cells of each run are written: by its share of the CPUs, where it has so many."""
+    """Return how many processes write the cells of each run: its share of the CPUs, if it has enough cells."""
     every = sum(run.cells for run in runs) or 1
     shares = (min(round(cpus * run.cells / every), run.cells // CELLS_PER_PROCESS) for run in runs)
     return [max(1, min(PROCESSES_MAX, share)) for share in shares]
 
 
 def _begin(do: Callable[[Any], Any]) -> None:
-    """Begin a process of a pool: what all jobs take is sent to it once, and not with each job."""
+    """Begin a process of a pool: what all jobs need is sent to it once, not with each job."""
     _doing[:] = [do]
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the process that waits for this one
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # and so does this
@@ -149,8 +149,8 @@ def _make(job: _Job, *, templates: Path, registry: tuple[ClaimRecord, ...]) -> R
 
 
 def _write(run: str, writer: RunWriter, count: int) -> RunDigest:
-    """Cells by so many processes, if there is room, and meanwhile the rest: each may in time have a copy of all that
-    this one has in memory. The first cell is written here, so that none of them has to load what all need."""
+    """Write the cells in up to `count` processes, if memory allows, and the rest meanwhile: each may in time hold a
+    copy of all that this one has in memory. The first cell is written here, so that none has to load what all need."""
     cells, index = readable(run)(writer.write_cells), readable(run)(writer.write_index)
     cells(range(1))
     count = min(count, psutil.virtual_memory().available // psutil.Process().memory_info().rss)

@@ -35,7 +35,7 @@ _CELL_ROOT = f"../{_ROOT}"
 
 @dataclass(frozen=True)
 class CellFiles:
-    """Files that the site has of a run's cells. `pages`: a page for each; without, a few lines that say where its
+    """The files that a site has for a run's cells. `pages`: a page for each, else a few lines that say where its
     figures are. `records_at`: the address of the run's own files, of which the site then has no copies."""
 
     pages: bool
@@ -46,7 +46,7 @@ IN_FULL = CellFiles(pages=True, records_at=None)
 
 
 class RunWriter:
-    """`registry`: the claims of today. `cells`: how many there are, each of which can be written by itself."""
+    """Writer of a run's pages. `registry`: today's claims. `cells`: their number; each can be written by itself."""
 
     def __init__(
         self, loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[ClaimRecord], files: CellFiles
@@ -87,7 +87,7 @@ class RunWriter:
         return page_of(cell, record, judged, published, links, _CELL_ROOT)
 
     def _brief(self, outline: CellRecord) -> WebPage:
-        """In the place of the cell's page, so that every link to it leads to what there is."""
+        """Build what stands in place of the cell's page, so that every link to it leads to what there is."""
         key, run_id = outline.key, self._judged.run.run_id
         section = "experiments" if self._judged.experiments.get(key) else "cells"
         words = say("no_page", cell_id=key.cell_id, run_id=run_id, section=section, links=self._links(outline))
@@ -109,8 +109,8 @@ class RunWriter:
         return name
 
     def _links(self, outline: CellRecord, record: CellRecord | None = None, hgrm: str | None = None) -> CellLinks:
-        """Its record is among the run's own files, or copied beside the page. `record`: all of it, where it was
-        read."""
+        """Link the cell's record, which is among the run's own files or copied beside the page. `record`: the whole of
+        it, if it was read."""
         if self._files.records_at is not None:
             return CellLinks(self._files.records_at, elsewhere=True, hgrm=hgrm)
         loaded, name = self._judged.loaded, f"{file_stem(outline.key.cell_id)}.json"

@@ -1,4 +1,4 @@
-"""What the same answer cost on each server: CPU per request where one run loaded several of them alike. Pure.
+"""The cost of the same answer on each server: CPU per request where one run loaded several of them alike. Pure.
 
 Nothing else compares servers with each other, and this names no winner: they differ in more than their threads.
 """
@@ -19,17 +19,17 @@ from jdkmatrix.report.words.sentences import condition, driven
 
 _COLUMNS = columns("Server", "Own pool|µs#", "Virtual threads|µs#", "What differs=")
 
-# The cells of its pool and of its virtual threads, where no fork of them missed the rate.
+# The cells of a server's pool and of its virtual threads; None for one with no cell, or a fork that missed the rate.
 ServerCost = tuple[MeasuredCell | None, MeasuredCell | None]
-RunPart = tuple[RunDigest, Sequence[MeasuredCell]]  # with those of its cells that a page is about
+RunPart = tuple[RunDigest, Sequence[MeasuredCell]]  # with those cells that a page is about
 
 
 def server_costs(
     parts: Sequence[RunPart], hosts: Mapping[str, str]
 ) -> dict[str, tuple[RunDigest, Mapping[str, ServerCost]]]:
-    """By condition, in words, the newest run in which at least two servers held one rate, and these servers by name.
+    """Find, by condition in words, the newest run in which at least two servers held one rate, and these servers.
 
-    `parts`: the newest first; `hosts`: their words.
+    `parts`: newest first; `hosts`: their words.
     """
     found: dict[str, tuple[RunDigest, Mapping[str, ServerCost]]] = {}
     for run, cells in parts:
@@ -47,14 +47,14 @@ def server_costs(
 
 
 def _cost(server: str, arms: Mapping[str, MeasuredCell]) -> ServerCost:
-    """Of its own pool as it comes, and of the virtual threads that stand for it; an own "pool" may be virtual."""
+    """Return the server's own pool as it comes and its arm of virtual threads; an own "pool" may itself be virtual."""
     own = own_pool(server)
     virtual = (arms[name] for name in (virtual_of(server), "virtual", own) if name in arms and is_virtual(name))
     return None if is_virtual(own) else arms.get(own), next(virtual, None)
 
 
 def server_costs_section(parts: Sequence[RunPart], hosts: Mapping[str, str], root: str) -> Section | None:
-    """None where no run loaded two servers alike. `root` leads to the site's folder."""
+    """Build the section; None where no run loaded two servers alike. `root` leads to the site's folder."""
     blocks: list[PageBlock] = []
     for words, (run, servers) in server_costs(parts, hosts).items():
         folder = f"{root}{run.folder}"
@@ -66,7 +66,7 @@ def server_costs_section(parts: Sequence[RunPart], hosts: Mapping[str, str], roo
 
 
 def _row(server: str, cost: ServerCost, run: RunDigest, folder: str) -> tuple[Cell, ...]:
-    """An application that is not ours answers by what it brings along itself."""
+    """Build a server's row. An application that is not ours brings along what it answers with."""
     kind, release = server_kind(server), dict(run.servers).get(server, "")
     own = {cell.workload for cell in cost if cell} & dict(run.own).keys()
     figures = [_figure(cell, folder) for cell in cost]

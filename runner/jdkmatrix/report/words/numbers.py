@@ -1,4 +1,4 @@
-"""Figures as a reader sees them: few digits, a sort key, and for a missing one the reason. Pure."""
+"""Figures as a reader sees them: few digits, a sort key, and the reason where one is missing. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Figure(NamedTuple):
     amber: bool = False
 
     def __html__(self) -> str:
-        """The text with its tooltip, as templates show it."""
+        """Return the text with its tooltip, for templates."""
         css = ' class="missing"' if self.text == MISSING else ""
         text = escaped(self.text)
         return f'<span title="{escaped(self.title)}"{css}>{text}</span>' if self.title else text
@@ -38,7 +38,7 @@ class Figure(NamedTuple):
 
 @lru_cache(maxsize=10_000, typed=True)
 def escaped(text: str) -> str:
-    """For HTML; Markup stays as it is. A page has thousands of figures, of which most are missing for few reasons."""
+    """Escape for HTML; Markup stays as it is. A page has thousands of figures, most of them missing for few reasons."""
     return str(escape(text))
 
 
@@ -62,14 +62,14 @@ def mebibytes(value_bytes: float | None, *, why: str) -> Figure:
 
 
 def share(value: float | None, *, why: str = "not recorded") -> Figure:
-    """A share 0..1 as per cent; below ten with one decimal."""
+    """Format a share 0..1 as a percentage, with one decimal below ten."""
     if value is None:
         return missing(why)
     return Figure(per_cent(value), value)
 
 
 def signed_share(value: float | None, significant: int = 2) -> str:
-    """A change, as a share, in per cent: "+3.1 %"."""
+    """Format a change, given as a share, as a signed percentage: "+3.1 %"."""
     return MISSING if value is None else f"{'+' if value > 0 else ''}{digits(value * 100, significant)} %"
 
 
@@ -82,13 +82,13 @@ def ratio_value(ratio: Ratio) -> str:
 
 
 def ratio_interval(ratio: Ratio) -> str | None:
-    """ "0.79–0.85"; None for a single block."""
+    """Format the interval: "0.79–0.85"; None for a single block."""
     return _ratio(ratio)[1]
 
 
 def _ratio(ratio: Ratio) -> tuple[str, str | None]:
-    """Below ten with the decimals that the interval can carry: three if it is narrower than 0.1, else two. Below
-    `_SMALL` as many as it takes; and an end that is not 1 does not read as 1."""
+    """Format value and interval. Below ten, with as many decimals as the interval warrants: three if it is narrower
+    than 0.1, else two. Below `_SMALL`, with as many as it takes. An end that is not 1 does not read as 1."""
     low, high = ratio.ci_low, ratio.ci_high
     if low is None or high is None:
         return f"{ratio.value:.2f}" if ratio.value >= _SMALL else digits(ratio.value, 2), None
@@ -101,7 +101,7 @@ def _ratio(ratio: Ratio) -> tuple[str, str | None]:
 
 
 def off_one(end: float) -> str:
-    """To two digits, or more where it would else read as 1, which it is not."""
+    """Format to two digits, or to more where an end that is not 1 would otherwise read as 1."""
     return _first_off_one(end, (digits(end, more) for more in range(2, 17)))
 
 
@@ -110,15 +110,15 @@ def _in_places(end: float, places: int) -> str:
 
 
 def _first_off_one(end: float, told: Iterator[str]) -> str:
-    """The first text that does not read as 1, unless that is what it is; else the first of all."""
+    """Return the first text where `end` is 1; else the first that does not read as 1, or the first if all do."""
     first = next(told)
     return next((text for text in chain((first,), told) if end == 1 or float(text.replace(",", "")) != 1), first)
 
 
 def with_interval(value: float, low: float, high: float, edges: Sequence[float] = ()) -> tuple[str, str, str]:
-    """All three to the same digit: at least three of the value's, and as far as the interval is three units of the last
-    one wide, but six of the largest at most; four of the value's where it has no width. With more of those six where an
-    end would read as one of `edges` that it is not."""
+    """Format all three to the same digit: at least three digits of the value, and as many as leave the interval three
+    units of the last digit wide, but at most six of the largest; four of the value where the interval has no width.
+    More of those six are shown where an end would otherwise read as one of `edges` that it is not."""
     largest, third = max(abs(value), abs(low), abs(high)), (high - low) / 3
     if not largest or not math.isfinite(value + low + high):
         return digits(value, 3), digits(low, 3), digits(high, 3)
@@ -141,7 +141,7 @@ def _magnitude(value: float) -> int:
 
 
 def apart(ratio: float) -> str:
-    """How far from 1, in per cent: "18 %", below ten "3.2 %"."""
+    """Format the distance from 1 in per cent: "18 %", below ten "3.2 %"."""
     per_cent = abs(ratio - 1) * 100
     if 0 < per_cent < 0.05:
         return f"{digits(per_cent, 1)} %"
@@ -149,7 +149,7 @@ def apart(ratio: float) -> str:
 
 
 def much(ratio: float) -> str:
-    """ "18 % higher"; from twice on, a factor reads better than per cent: "2.4 times as high"; and near nothing."""
+    """Say "18 % higher"; from 2 on, and near 0, a factor reads better than per cent: "2.4 times as high"."""
     if ratio == 1:
         return "just as high"
     return f"{digits(ratio, 2)} times as high" if reads_as_factor(ratio) else f"{apart(ratio)} {higher(ratio)}"
@@ -160,7 +160,7 @@ def reads_as_factor(ratio: float) -> bool:
 
 
 def than(ratio: float) -> str:
-    """The word that follows `much`."""
+    """Return the word that follows `much`."""
     return "as" if ratio == 1 or reads_as_factor(ratio) else "than"
 
 
@@ -169,12 +169,12 @@ def higher(ratio: float) -> str:
 
 
 def p_value(value: float) -> str:
-    """ "p 0.012", "p < 0.001"."""
+    """Format as "p 0.012", "p < 0.001"."""
     return f"p {p_figure(value)}"
 
 
 def p_figure(value: float) -> str:
-    """ "0.012", "< 0.001"; one below the error of a family does not read as that."""
+    """Format as "0.012", "< 0.001"; a p-value below the error of a family does not read as equal to it."""
     if value < 0.001:
         return "< 0.001"
     told = (f"{value:.{places}g}" for places in range(3, 18))
@@ -182,7 +182,7 @@ def p_figure(value: float) -> str:
 
 
 def span(seconds: float) -> str:
-    """ "48 s", "12 min", "3 h 20 min", "2 d 11 h", "12 days"."""
+    """Format as "48 s", "12 min", "3 h 20 min", "2 d 11 h", "12 days"."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

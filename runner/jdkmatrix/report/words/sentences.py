@@ -1,4 +1,4 @@
-"""Plain words for figures, loads and states. Pure; every sentence that interprets a figure stands here."""
+"""Plain words for figures, loads and states. Pure; every sentence that interprets a figure is here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jdkmatrix.report.words.numbers import apart, much, p_value, ratio_interval,
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import ArmRefusals, Judged, Losses, Verdict
 
-# Of a fork.
+# The words for the status of a fork.
 STATUS_WORDS = {status: status.replace("-", " ") for status in Status}
 
 AXIS_TITLES = {
@@ -27,7 +27,7 @@ AXIS_TITLES = {
 
 
 class State(Enum):
-    """The word for a whole cell, its class in the style sheet, and its meaning."""
+    """The state of a whole cell: its word, its class in the style sheet, and its meaning."""
 
     OK = "ok", "ok", "measured in the steady state"
     NOT_STEADY = (
@@ -55,7 +55,7 @@ class State(Enum):
 
 
 class PairFinding(Enum):
-    """All that a ratio, or the outcomes of forks, can say about the executor above the line."""
+    """Everything that a ratio, or the outcomes of forks, can say about the executor in the numerator."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -74,7 +74,7 @@ def finding(judged: Judged, metric: Metric) -> PairFinding:
 
 
 def because(judged: Judged, compared: str = "comparison") -> str:
-    """The reason of the verdict; `compared` names one member of the family."""
+    """Give the reason for the verdict; `compared` names one member of the family."""
     if judged.verdict is Verdict.NOT_JUDGED:
         return f"not judged: {not_judged_words(judged)}"
     if judged.p_adjusted is None:
@@ -93,7 +93,7 @@ def because(judged: Judged, compared: str = "comparison") -> str:
 
 
 def possible_words(judged: Judged) -> str:
-    """ "−44 % is possible", "−93 % and 5.4 times as much are possible": ends of the interval that would matter."""
+    """Say "−44 % is possible", "−93 % and 5.4 times as much are possible": ends of the interval that would matter."""
     ends = [
         f"{MINUS if end < 1 else '+'}{apart(end)}" if end < 2 else f"{digits(end, 2)} times as much"
         for end in judged.possible
@@ -102,7 +102,7 @@ def possible_words(judged: Judged) -> str:
 
 
 def losses_words(losses: Losses, numerator: str = "", denominator: str = "") -> str:
-    """How many forks each arm lost, the one above the line first; with the names of both where these are given."""
+    """Say how many forks each arm lost, the numerator first, and name both arms where their names are given."""
     one, other = losses.numerator, losses.denominator
     both = plural(losses.denominator_of, "fork")
     of = "" if losses.numerator_of == losses.denominator_of else f" of {losses.numerator_of}"
@@ -112,14 +112,14 @@ def losses_words(losses: Losses, numerator: str = "", denominator: str = "") -> 
 
 
 def not_judged_words(judged: Judged, *arms: str) -> str:
-    """Why; `arms`: the names of both, or none."""
+    """Say why the ratio is not judged. `arms`: the names of both, or none."""
     if judged.refusals is None or judged.losses.differ:
         return losses_words(judged.losses, *arms)
     return refusals_words(judged.refusals, *arms)
 
 
 def refusals_words(refusals: ArmRefusals, numerator: str = "one arm", denominator: str = "the other") -> str:
-    """How many windows of each arm the gates refused, and by which."""
+    """Say how many windows of each arm were refused, and by which gates."""
     one, other = refusals.numerator, refusals.denominator
     codes = sorted({*one.by_gate, *other.by_gate})
     by = ", ".join(f"{code} {one.by_gate.get(code, 0)} and {other.by_gate.get(code, 0)}" for code in codes)
@@ -128,13 +128,13 @@ def refusals_words(refusals: ArmRefusals, numerator: str = "one arm", denominato
 
 
 def marked_interval(judged: Judged) -> str | None:
-    """The interval, with a star where it leaves 1 out and that is no evidence; None for a single block."""
+    """Return the interval, with a star where it excludes 1 without being evidence; None for a single block."""
     interval = ratio_interval(judged.ratio)
     return f"{interval} *" if judged.verdict is Verdict.NO_EVIDENCE_YET else interval
 
 
 def family_words(comparisons: int, checks: int) -> str | None:
-    """How the page comes to its verdicts; None where it has none."""
+    """Explain how the page arrives at its verdicts; None where it has none."""
     found = []
     if comparisons:
         found.append(
@@ -150,18 +150,18 @@ def family_words(comparisons: int, checks: int) -> str | None:
 
 
 def change(ratio: Ratio, numerator: str, denominator: str) -> str:
-    """ "18 % lower with A than with B"."""
+    """Say "18 % lower with A than with B"."""
     return f"{much(ratio.value)} with {numerator} {than(ratio.value)} with {denominator}"
 
 
 def condition(cpus: int, task: TaskSize) -> str:
-    """ "1 CPU, tasks of 100 µs, remote delay of 2 ms"."""
+    """Say "1 CPU, tasks of 100 µs, remote delay of 2 ms"."""
     delay = f", {delay_of(task.wait_us)}" if task.wait_us else ""
     return f"{plural(cpus, 'CPU')}, {tasks_of(task.burn_us)}{delay}"
 
 
 def size_parts(key: CellKey) -> dict[str, str]:
-    """Its CPUs, work and delay in words, by axis; "" for what need not be said."""
+    """Return its CPUs, work and delay in words, by axis; "" for what need not be said."""
     work, delay = tasks_of(key.burn_us), delay_of(key.wait_us)
     if not key.has_server:
         work = f"{work_words(key.burn_us)} of work per task" if key.burn_us else ""
@@ -170,12 +170,12 @@ def size_parts(key: CellKey) -> dict[str, str]:
 
 
 def size_words(key: CellKey) -> str:
-    """Like `condition`, also of an experiment without a server."""
+    """Describe the size as `condition` does, but also for an experiment without a server."""
     return ", ".join(filter(None, size_parts(key).values()))
 
 
 def served_words(key: CellKey) -> str:
-    """ "mp-ping", "banking on Open Liberty 23.0.0.10": the server where it is not the usual one."""
+    """Say "mp-ping", "banking on Open Liberty 23.0.0.10": the server is named where it is not the usual one."""
     kind = server_kind(key.server)
     if key.server in (DEFAULT_SERVER, NO_SERVER) or (kind and kind.is_command):
         return key.workload
@@ -183,14 +183,14 @@ def served_words(key: CellKey) -> str:
 
 
 def server_words(server: str) -> str:
-    """ "Open Liberty", "Open Liberty 23.0.0.10"."""
+    """Say "Open Liberty", "Open Liberty 23.0.0.10"."""
     kind = server_kind(server)
     release = server.removeprefix(kind.name).removeprefix("-") if kind else ""
     return title_with_release(server, release)
 
 
 def database_words(database: Database | None, *, known: bool = True) -> str:
-    """ "PostgreSQL, 10 connections by HikariCP", "none"; "not known" of an application that is not ours."""
+    """Say "PostgreSQL, 10 connections by HikariCP", "none"; "not known" for an application that is not ours."""
     if not known:
         return "not known"
     if database is None:
@@ -212,7 +212,7 @@ def added_work(burn_us: int) -> str:
 
 
 def driven(load_words: str, driver: str | None) -> str:
-    """A load, and what made it."""
+    """Name a load, and the driver that made it."""
     return f"{load_words}, by {driver}" if driver else load_words
 
 
@@ -221,27 +221,27 @@ def delay_of(wait_us: int) -> str:
 
 
 def place_words(key: CellKey) -> str:
-    """ "on temurin-25, mp-ping, 1 CPU, …"."""
+    """Say "on temurin-25, mp-ping, 1 CPU, …"."""
     return f"on {key.jdk}, {served_words(key)}, {size_words(key)}, {key.load}"
 
 
 def ratio_name(key: CellKey, base_executor: str) -> str:
-    """ "virtual / liberty on temurin-25, mp-ping, 1 CPU, …"."""
+    """Say "virtual / liberty on temurin-25, mp-ping, 1 CPU, …"."""
     return f"{key.executor} / {base_executor} {place_words(key)}"
 
 
 def capitalised(text: str) -> str:
-    """With a capital letter, and the others as they are."""
+    """Capitalise the first letter and leave the others as they are."""
     return f"{text[:1].upper()}{text[1:]}"
 
 
 def without_log_prefix(message: str) -> str:
-    """Without what a JVM writes before a line of its log that is quoted: "[88.402s][warning][os,thread]"."""
+    """Strip what a JVM writes before each line of its log, such as "[88.402s][warning][os,thread]"."""
     return re.sub(r"(^|: )(\[[^\]\s]+\]\s?)+", r"\1", message)
 
 
 def confined_words(method: ConfinementMethod, why_not_cgroup: str | None) -> str:
-    """How threads are kept on their CPUs."""
+    """Say how threads are confined to their CPUs."""
     if method == "cgroup cpuset":
         return "by cgroup cpusets, which no thread can leave"
     why = f" (no cgroup cpusets: {why_not_cgroup})" if why_not_cgroup else ""
@@ -251,7 +251,7 @@ def confined_words(method: ConfinementMethod, why_not_cgroup: str | None) -> str
 def ratio_sentence(
     metric: Metric, judged: Judged, numerator: str, denominator: str, *, paired: str | None = None
 ) -> str:
-    """One ratio, its verdict, its interval, its blocks and its p-value. `paired`: as pairs.paired_words."""
+    """State a ratio with its verdict, interval, blocks and p-value. `paired`: as from shown.paired_words."""
     ratio, interval, p_adjusted = judged.ratio, ratio_interval(judged.ratio), judged.p_adjusted
     within = f"95 % interval {interval}" if interval else None
     adjusted = None if p_adjusted is None else f"adjusted {p_value(p_adjusted)}"

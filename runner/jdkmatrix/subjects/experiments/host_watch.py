@@ -1,19 +1,19 @@
-"""Watch the host while an experiment measures, and not while its program starts, warms up and writes.
+"""Watch the host while an experiment measures, but not while its program starts, warms up and writes.
 
-The host is read again and again, and afterwards the program tells when it measured. So the readings that enclose that
-span are chosen when it is known: the last before its start, the first after its end. They are up to `EVERY_S` outside
-it, which a span of some seconds does not notice and a shorter one does. Around a short span they are taken further away
-until `SHORTEST_S` lie between them: the clock ticks in which a CPU's idle time is told are 2 % of two CPUs in a quarter
-of a second.
+The host is read again and again, and afterwards the program tells when it measured. Only then are the readings that
+enclose that span chosen: the last before its start, the first after its end. They are up to `EVERY_S` outside it, which
+does not matter for a span of some seconds but does for a shorter one. Around a short span, readings further away are
+taken until `SHORTEST_S` lie between them: the clock ticks in which a CPU's idle time is counted are 2 % of two CPUs in
+a quarter of a second.
 
-A reading takes one counter after another. Where the program's threads fill the CPUs of this tool, too, it may have to
-wait for a CPU in between, and what the program used meanwhile would stand in the host's counters and not in the
-program's: beside 2,000 threads that waited for a pool of connections that made up to 66 % of two CPUs look foreign. So
-this tool goes first where it may, and a reading that was interrupted is left out. Beside 2,000 threads that only spun,
-a reading took up to 132 ms, 33 on average; where this tool goes first, up to 14 ms, 2 on average (Linux 6.18).
+A reading takes one counter after another. If the program's threads fill this tool's CPUs, too, it may have to wait for
+a CPU in between, and what the program used meanwhile would be in the host's counters and not in the program's: beside
+2,000 threads that waited for a pool of connections, that made up to 66 % of two CPUs look foreign. So this tool runs
+first where it may, and a reading that was interrupted is left out. Beside 2,000 threads that only spun, a reading took
+up to 132 ms, 33 on average; with this tool running first, up to 14 ms, 2 on average (Linux 6.18).
 
-A program that waits for the disk has threads of the kernel work for it. They count as the program's own: else the gate
-would refuse it for what it is.
+When a program waits for the disk, threads of the kernel work for it. They count as the program's own: otherwise the
+gate would refuse it for what it is.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ from jdkmatrix.records.remote import RemoteStats
 EVERY_S = 0.25
 SHORTEST_S = 0.5
 _LOOK_AT_MOST_S = 1.0
-# A reading that takes more than this share of what is measured, and so many times as long as the first one, before the
-# program started, was interrupted. Others may have four times that share (foreign_sut_share_max).
+# A reading was interrupted if it took more than this share of what is measured, and so many times as long as the first,
+# before the program started. Others may have four times that share (foreign_sut_share_max).
 _IN_ONE_GO_SHARE = 0.005
 _TIMES_THE_FIRST = 4
 
 
 @dataclass(frozen=True)
 class Moment:
-    """The host, and the CPU time that is ours, each since its process started; of the program 0 before it did.
-    `writers_cpu_ns`: of the kernel's threads that write to disks, None where they are not counted or not shown;
-    `took_ns`: from the first of these counters to the last."""
+    """The host, and the CPU time that is ours, each since its process started; the program's is 0 before it did.
+    `writers_cpu_ns`: of the kernel's threads that write to disks, None if they are not counted or not shown; `took_ns`:
+    from the first of these counters to the last."""
 
     host: HostReading
     program_cpu_ns: int
@@ -77,7 +77,7 @@ class Stretch:
         return (self.after.monotonic_ns - self.before.monotonic_ns) / 1e9
 
     def pressure(self, cpus: CpuSets, *, irq_time_accounting: bool | None) -> Pressure:
-        """The pressure on the CPUs of program and remote system; `irq_time_accounting` as host/irq_time.py found it."""
+        """Return the pressure on the CPUs of program and remote system; `irq_time_accounting`: see host/irq_time.py."""
         before, after = self.before, self.after
         writers_ns = rise(before.writers_cpu_ns, after.writers_cpu_ns)
         used = [
@@ -92,7 +92,7 @@ class Stretch:
         return found.model_copy(update={"writers_share": writers_ns / 1e9 / (self.duration_s * len(cpus.sut))})
 
     def of_remote(self, whole: RemoteStats) -> RemoteStats:
-        """The remote system's figures with the CPU time of this stretch; how late it was is still of `whole`."""
+        """Return the remote system's figures with the CPU time of this stretch; its lateness is still of `whole`."""
         return whole.model_copy(
             update={
                 "cpu_s": (self.after.remote_cpu_ns - self.before.remote_cpu_ns) / 1e9,
@@ -103,11 +103,11 @@ class Stretch:
 
 
 def enclosing(moments: Sequence[Moment], span: MeasuredSpan | None) -> Stretch:
-    """The stretch from the last moment before the span to the first after it, or from earlier ones to later ones until
-    `SHORTEST_S` lie between them. Pure.
+    """Return the stretch from the last moment before the span to the first after it, or from earlier ones to later ones
+    until `SHORTEST_S` lie between them. Pure.
 
-    `moments` are in order, the first before the program's start, the last after its end: from the first to the last
-    where it tells no span, or one that is not inside. Those between them count that were taken in one go.
+    `moments` are in order, the first before the program's start, the last after its end; the stretch is from the first
+    to the last if the program tells no span, or one not inside. Of those between, only moments taken in one go count.
     """
     first, between, last = moments[0], moments[1:-1], moments[-1]
     whole = Stretch(first, last)
@@ -125,15 +125,15 @@ def enclosing(moments: Sequence[Moment], span: MeasuredSpan | None) -> Stretch:
 
 
 def longest_s(span: MeasuredSpan) -> float:
-    """For how long the readings of `enclosing` last at most, where they are taken in time."""
+    """Return how long the stretch of `enclosing` is at most, if readings are taken in time."""
     return max(span.duration_s, SHORTEST_S) + 2 * EVERY_S
 
 
 class HostWatch:
-    """Enter before the program is started, and exit when it has been waited for; `moments` are complete then.
+    """A watch to enter before the program is started, and exit once that was waited for; `moments` are then complete.
 
-    While it runs, `follow` reads every `EVERY_S`. `cpus`: of the program and of the remote system; `remote_pid`: of
-    that, if any, which outlives the program; `waits_for_disk`: does the program?"""
+    While it runs, `follow` reads every `EVERY_S`. `cpus`: of the program and of the remote system; `remote_pid`: of the
+    latter, if any, which outlives the program; `waits_for_disk`: true if the program does."""
 
     def __init__(self, cpus: Sequence[int], remote_pid: int | None, *, waits_for_disk: bool = False) -> None:
         self._cpus, self._remote_pid = cpus, remote_pid
@@ -142,7 +142,7 @@ class HostWatch:
         self._children_ns = _children_cpu_ns()
 
     def follow(self, pid: int) -> Pace:
-        """Reads between enter and exit; stops by itself when the program ends."""
+        """Return a pace that reads between enter and exit; it stops by itself when the program ends."""
 
         def look() -> None:
             self._read(lambda: cpu_time_ns(pid))
@@ -154,9 +154,9 @@ class HostWatch:
         return self
 
     def __exit__(self, *stopped: object) -> None:
-        # A remote system that is gone is told of by who asks it for its figures.
+        # That a remote system is gone is reported by whoever asks it for its figures.
         with suppress(SutGoneError):
-            # The program's own clock has gone with it; what it used counts for whoever waited for it.
+            # The program's own clock is gone with it; what it used is now counted for the process that waited for it.
             self._read(lambda: _children_cpu_ns() - self._children_ns)
 
     def _read(self, program_cpu_ns: Callable[[], int]) -> None:

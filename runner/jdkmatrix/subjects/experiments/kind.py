@@ -1,4 +1,4 @@
-"""Experiments without a server, seen from a run."""
+"""Experiments without a server, as a run sees them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _START_S = 5.0
 
 
 class Experiments(SubjectKind):
-    """An experiment loads itself: nothing is beside it but the remote system that some of them call."""
+    """Experiments, which load themselves: beside one is only the remote system that some of them call."""
 
     def remote(self, matrix: Matrix, cell: CellKey) -> RemoteAnswers | None:
         return matrix.experiments[cell.workload].calls

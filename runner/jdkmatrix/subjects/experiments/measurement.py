@@ -42,9 +42,9 @@ from jdkmatrix.subjects.experiments.host_watch import HostWatch, Stretch, enclos
 
 STDOUT_LOG = "standalone.out"
 STDERR_LOG = "standalone.err"
-FOLDER = "{folder}"  # in a command: one that is the fork's, and gone afterwards
+FOLDER = "{folder}"  # in a command: a folder of the fork's own, removed afterwards
 _GRACE_S = 2.0
-_SPARE_S = 60.0  # beyond what it is asked for: its start, and a busy host
+_SPARE_S = 60.0  # beyond the time that it is given: for its start, and a busy host
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ class ProgramMeasurement:
         yield
 
     def rewarm(self, duration_s: float) -> None:
-        """Nothing to do: its program warms up by itself."""
+        """Do nothing: its program warms up by itself."""
 
     def measure(self, turn: Round | None) -> None:
         """Run the program in one piece, whatever its turn. Raises: ProgramError: it gave no result."""
@@ -117,7 +117,7 @@ class ProgramMeasurement:
         self.listener.step(f"{self.result.outcome}: {problem.message}" if problem else self.result.outcome)
 
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
-        """A limit that was hit is a finding; any other reason is a gate that was not passed."""
+        """Judge the fork: a limit that was hit is a finding; any other reason is a gate that was not passed."""
         return (Status.INVALID if self.reasons else Status.OK), tuple(self.reasons)
 
     def record(self) -> dict[str, Any]:
@@ -214,7 +214,7 @@ class ProgramMeasurement:
 
 
 def parse_result(output: str, experiment: Experiment) -> tuple[ProgramResult, tuple[WindowReading, ...]]:
-    """The program's last line, and its readings; a JVM may have had something to say before it.
+    """Parse the program's last line, and its readings; a JVM may have printed something before it.
 
     Raises:
         ProgramError: there is none, or it is not what it should be.

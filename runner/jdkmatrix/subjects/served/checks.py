@@ -21,7 +21,7 @@ _QUIET_POLL_S = 0.25
 
 
 def audit_books(base_url: str, *, is_alive: Callable[[], bool], within_s: float) -> Audit:
-    """The books when the server is at rest: what the driver gave up may still wait for the remote system, or a thread.
+    """Audit the books of a server at rest: what the driver gave up may still wait for the remote system, or a thread.
 
     Raises:
         LostUpdateError: money was made or lost.
@@ -59,8 +59,8 @@ def check_burn(
     calibration: Calibration | None,
     clock_speeds_before: Mapping[int, float],
 ) -> BurnCheck:
-    """The fastest of readings around it is the clock of that moment. `clock_speeds_before`: by CPU of the server. On
-    which of them it ran fastest, nobody tells: on the one whose clock fits best."""
+    """Measure the burn. The fastest of the clock readings around it is the clock of that moment; `clock_speeds_before`:
+    by CPU of the server. On which of them the burn ran is not known: assume the one whose clock fits best."""
     answer = connection.get_json(f"/burn?rounds={rounds}&repeats={BURN_REPEATS}")
     best_us = float(answer["best_us"])
     expected_us: list[float] = []

@@ -1,4 +1,4 @@
-"""The findings of a fork of a server so far, and their judgement."""
+"""The findings so far in a fork of a server, and their judgement."""
 
 from __future__ import annotations
 

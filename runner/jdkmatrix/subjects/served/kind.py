@@ -1,4 +1,4 @@
-"""Applications on a server, seen from a run."""
+"""Applications on a server, as a run sees them."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class ServedApplications:
         return matrix.driver.cpus
 
     def expected_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
-        """Its way to the steady state is taken as a third of the warm-up's cap, in an open loop as the half that may
-        pass at a moderate rate, and the gate as then looking at half of its longest tail more. That is 48 and 63 s from
-        the first answer on; means over the cells of runs on two CPUs were 38 to 93 s in closed loops, of those in turns
-        38 to 68, and 46 to 106 s in open ones. In a closed loop of slow answers it is taken as two thirds of the cap,
-        in whole stretches of the load: 116 s where they take 200 ms (120 and 145 s of two forks), 864 s where they take
-        3 s (591 and 866 s)."""
+        """Return how long a fork takes. Its way to the steady state is taken as a third of the warm-up's cap, in an
+        open loop as the half that may pass at a moderate rate, after which the gate looks at half of its longest tail.
+        That is 48 and 63 s from the first answer on; means over the cells of runs on two CPUs were 38 to 93 s in closed
+        loops, 38 to 68 of those in turns, and 46 to 106 s in open ones. In a closed loop of slow answers it is taken as
+        two thirds of the cap, in whole stretches of the load: 116 s if they take 200 ms (120 and 145 s in two forks),
+        864 s if they take 3 s (591 and 866 s)."""
         rules, kind = matrix.warmup, kind_of(_load_of(matrix, cell))
         gate = gate_of(rules, profile, kind, _answer_s(matrix, cell))
         share = 2 / 3 if gate.lead_s else 1 / 3 if kind.load.in_windows.is_closed_loop else 1 / 2
@@ -155,7 +155,7 @@ class ServedApplications:
         workload, server = matrix.workloads[cell.workload], parts.servers[cell.server]
         return {
             "warmup": matrix.warmup.model_dump(),
-            # How often a fork may be repeated decides none of them.
+            # How often a fork may be repeated decides no result.
             "measure": matrix.measure.model_dump(exclude={"repeats_max"}),
             "drivers": [program.model_dump() for program in parts.driver(cell).programs],
             "application": workload.served.model_dump(),
@@ -172,20 +172,20 @@ class ServedApplications:
 
 
 def _load_of(matrix: Matrix, cell: CellKey) -> GivenLoad:
-    """As it is written, without the steps that are left out."""
+    """Return the load as it is written, without the steps that are left out."""
     return matrix.loads[cell.load].carried(cell.wait_us)
 
 
 def _answer_s(matrix: Matrix, cell: CellKey) -> float:
-    """The least that an answer takes, in seconds; of a load that is worked out for each condition, as it is written."""
+    """Return the least seconds that an answer takes; a load to be worked out for each condition counts as written."""
     load = kind_of(matrix.loads[cell.load]).load.in_windows
     cpus = matrix.workloads[cell.workload].cpus_of(cell.cpus)
     return answer_s(load, wait_us=cell.wait_us, burn_us=cell.burn_us, cpus=cpus)
 
 
 def _why_too_late(matrix: Matrix, cell: CellKey) -> str | None:
-    """Why the driver would give up every request, or every one of the closed loop that the cell or its basis is
-    measured in; None where it would not. Their work takes its turn on the CPUs, whatever the executor."""
+    """Return why the driver would give up every request, or every one of the closed loop in which the cell or its basis
+    is measured; None if it would not. Their work takes its turn on the CPUs, whatever the executor."""
     load = kind_of(matrix.loads[(basis_of(matrix, cell) or cell).load]).load.in_windows
     workload = matrix.workloads[cell.workload]
     timeout_s, cpus = workload.timeout_s or matrix.driver.timeout_s, workload.cpus_of(cell.cpus)
@@ -204,8 +204,8 @@ def _why_too_late(matrix: Matrix, cell: CellKey) -> str | None:
 
 
 def _why_too_few(matrix: Matrix, cell: CellKey) -> str | None:
-    """Why the connections of a written rate, each of which has one request under way, cannot carry it behind the delay,
-    whatever the server does; None where they can. Of steps, two are needed, and the others are left out."""
+    """Return why the connections of a written rate, with one request in flight on each, cannot carry it with that
+    delay, whatever the server does; None if they can. Of steps, two are needed, and the others are left out."""
     match load := matrix.loads[cell.load]:
         case RateLoad():
             rate_rps = load.rate_rps
@@ -225,8 +225,8 @@ def _why_too_few(matrix: Matrix, cell: CellKey) -> str | None:
 
 
 def _why_too_short(matrix: Matrix, profile: Profile, cell: CellKey) -> str | None:
-    """Why no request of a rate can be answered in the window in which it is due, whatever the server does; None where
-    some can. wrk2 has the load on for longer, and a closed loop has a lead."""
+    """Return why no request of a rate can be answered in the window in which it is due, whatever the server does; None
+    if some can. wrk2 has the load on for longer, and a closed loop has a lead."""
     loads = kind_of(_load_of(matrix, cell)).driver_loads(profile.window_s)
     lasts_s = min((lasts_s for load, lasts_s in loads if isinstance(load, RateLoad)), default=math.inf)
     if matrix.driver.choice == "wrk2" or cell.wait_us / 1e6 < lasts_s:
@@ -238,8 +238,7 @@ def _why_too_short(matrix: Matrix, profile: Profile, cell: CellKey) -> str | Non
 
 
 def _ahead_of_windows_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
-    """The seconds that a load is on before windows of one level: a lead, or what wrk2 throws away where it may make
-    them."""
+    """Return for how long a load is on before windows of one level: a lead, or what wrk2, if possible, discards."""
     kind = kind_of(matrix.loads[cell.load])
     may_be_wrk2 = matrix.driver.choice != "loadgen" and profile.window_s >= WINDOW_S_MIN
     if isinstance(kind.load, RateLoad):
@@ -260,7 +259,7 @@ def _own_parts(parts: Parts, cell: CellKey, workload: Workload) -> OwnParts | No
 
 
 def _properties(workload: Workload) -> dict[str, str]:
-    """System properties of the application, beside the address of the remote system or the database."""
+    """Return the application's system properties, except the address of the remote system or the database."""
     found = {BANKING_ACCOUNTS: str(workload.accounts)} if workload.accounts else {}
     if workload.client:
         found[REMOTE_CLIENT] = workload.client

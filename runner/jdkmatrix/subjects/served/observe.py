@@ -1,4 +1,4 @@
-"""Put one phase of load on the server and look at it from all sides."""
+"""Put one phase of load on the server and observe it from all sides."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from jdkmatrix.servers.process import ServerProcess
 
 _QUIET_POLL_S = 0.25
 _SPARE_S = 0.05  # between the server's last answer and the part of a phase that counts
-_QUEUE_S_MAX = 300.0  # behind a server that has answered once, nobody knows how long
+_QUEUE_S_MAX = 300.0  # a server that has answered only once may need any time
 
 
 @dataclass(frozen=True)
 class Observed:
-    """The fields of `Window` of the same names. `t_s`: when that load began of which its result is, since the server's
-    start. `readings`: where they span what was answered."""
+    """The fields of `Window` of the same names. `t_s`: when the load that the result is of began, since the server's
+    start. `readings`: if they span what was answered."""
 
     t_s: float
     load: LoadResult
@@ -54,14 +54,14 @@ class Observed:
 
 @dataclass(frozen=True)
 class Warmed(Observed):
-    """`marks`: the server as each part of that load began, and as the last one ended; empty where it is in one."""
+    """A warm-up phase. `marks`: the server as each part of it began, and as the last ended; empty if undivided."""
 
     marks: tuple[Reading, ...] = ()
 
 
 class _Span(Edge):
     """The readings around the part of a phase that its result is of. Under load they are taken in the same order at
-    either end, so that each spans as much. `part_s`: of each part that is marked as it ends; None: it is in one."""
+    either end, so that each spans as much. `part_s`: the length of each part, marked as it ends; None: undivided."""
 
     def __init__(self, bench: Bench, part_s: float | None = None) -> None:
         self._bench = bench
@@ -75,7 +75,7 @@ class _Span(Edge):
         path = "/gauges?reset=peak" if bench.own_path is None else bench.own_path
         asked_s = time.monotonic()
         bench.ask(path, under_load=at_s is not None)
-        if at_s is not None:  # as late as the answer to a second question may be, if it takes as long
+        if at_s is not None:  # as late as a second question allows, if its answer takes as long
             took_s = time.monotonic() - asked_s
             time.sleep(max(0.0, at_s - _SPARE_S - took_s - time.monotonic()))
         self.gauges_ns, self.gauges = time.monotonic_ns(), bench.gauges()
@@ -104,7 +104,7 @@ class _Span(Edge):
 
     def over(self) -> None:
         bench = self._bench
-        # A server that has ended since was last seen before, perhaps.
+        # A server that has ended since may have been last seen earlier.
         after = max(self.glance, bench.glance_after(), key=lambda one: one.monotonic_ns)
         host = read_host(bench.cpu_sets.all)
         self.own_cpu_s, driver_cpu_ns = time.process_time() - self._own_cpu_s, bench.driver_cpu_ns()
@@ -130,13 +130,12 @@ class _Span(Edge):
 @dataclass
 class Bench:
     """A server, what loads it, what it calls, and what watches it. `may_end`: the end of the server within a phase is
-    something to record, since it runs in a box that it may burst; `quota`: the counters of its quota of CPU time;
+    recorded, since it runs in a box that it may burst; `quota`: reads the counters of its quota of CPU time;
     `cpus_allowed`: how many CPUs that and `cpu_sets` leave the server. `answer_timeout_s`: in which a server without
-    load answers; `service_s`: what each request of the load takes at least. `irq_time_accounting`: as host/irq_time.py
-    found it. `own_path`: of an application that is not ours, which has no gauges and can be asked nothing but what its
-    load asks, too. `left_over`: requests that were sent in phases that are over, and may begin only in a later one;
-    `queued_s`: of the last phase, by `queue_s`; `carriers`: what the kernel calls the threads that carry virtual ones,
-    once that is known."""
+    load answers; `service_s`: the least that each request of the load takes. `irq_time_accounting`: as host/irq_time.py
+    found it. `own_path`: of an application that is not ours, which has no gauges and can be asked only what its load
+    asks. `left_over`: requests that were sent in earlier phases and may begin only in a later one; `queued_s`: of the
+    last phase, by `queue_s`; `carriers`: the kernel's names of the threads that carry virtual ones, once known."""
 
     server: ServerProcess
     session: DriverSession
@@ -158,35 +157,34 @@ class Bench:
 
     @property
     def question(self) -> str:
-        """Any server that is well answers it."""
+        """The path that any healthy server answers."""
         return "/gauges" if self.own_path is None else self.own_path
 
     def gauges(self) -> Gauges | None:
         return read_gauges(self.connection) if self.own_path is None else None
 
     def observe(self, load: Load, duration_s: float, *, label: str, lead_s: float = 0.0) -> Observed:
-        """Run one phase, with readings around the part of it that its result is of: `duration_s`, behind `lead_s` of
-        the same load.
+        """Run one phase, with readings around the part that its result is of: `duration_s`, behind a lead of `lead_s`.
 
         Warm-up and measured windows go through this same code, so that the server meets the same requests in both. One
         request of a kind that it has not met since its code was compiled (the first with a query, say) is enough for
-        the JVM to throw the compiled code of the whole path away, and the window then measures the interpreter.
+        the JVM to discard the compiled code of the whole path, and the window then measures the interpreter.
 
         Threads are read one by one, which takes a quarter of a second for six thousand: before the clocks at the start
-        where no load is on then, and after them at the end. The server itself is asked before the lead and when all is
-        over: where its threads are all taken, an answer takes as long as it takes.
+        if no load is on then, and after them at the end. The server itself is asked before the lead and when all is
+        over: while its threads are all taken, an answer takes as long as it takes.
         """
         span = _Span(self)
         return self._seen(span, self.session.run(load, duration_s, label=label, edge=span, lead_s=lead_s))
 
     def warm(self, load: Load, duration_s: float, *, label: str, lead_s: float = 0.0, parts: int = 1) -> Warmed:
-        """As `observe`, of load that no figure is of. Several `parts`, of equal length, take a lead."""
+        """Do as `observe`, for load that no figure comes from. Several `parts`, of equal length, take a lead."""
         span = _Span(self, duration_s / parts if parts > 1 else None)
         result = self.session.warm(load, duration_s, label=label, edge=span, lead_s=lead_s)
         return Warmed(**vars(self._seen(span, result)), marks=tuple(span.marks))
 
     def lead(self, load: Load, duration_s: float) -> None:
-        """A closed loop that nothing is read of. What the driver gives up in it may begin in the window behind it."""
+        """Run a closed loop without readings. What the driver gives up in it may begin in the window that follows."""
         result = self.session.warm(load, duration_s, label="lead")
         self._work_off(result)
         self.left_over += max(0, (result.sent or 0) - result.answers)
@@ -207,10 +205,10 @@ class Bench:
             astray_threads=len(astray(self.server.pid, self.cpu_sets.sut)),
             carriers=None if self.own_path is None else self.carriers,
         )
-        # The driver's own account leaves out what it did before the load and after it.
+        # The driver's own account leaves out its work before and after the load.
         driver_cpu_s = result.driver_cpu_s if span.driver_cpu_s is None else span.driver_cpu_s
         remote, database = span.remote, span.database
-        # What a server that has ended used since it was last seen nobody knows: its CPUs tell nothing of others.
+        # Nobody knows what a server that has ended used since it was last seen: its CPUs tell nothing of others.
         untold = not (self.server.is_alive or self.cpu_sets.overlapped)
         used = [
             *([] if untold else [Used("sut", self.cpu_sets.sut, sut.cpu_s)]),
@@ -235,9 +233,9 @@ class Bench:
         )
 
     def ask(self, path: str, *, under_load: bool = False) -> None:
-        """A question outside the load. It waits behind the requests that the server still has, while answers of the
+        """Ask a question outside the load. It waits behind the requests that the server still has, while answers of the
         remote system arrive, and at least for as long as what the last phase has left takes at half of that phase's
-        rate, up to _QUEUE_S_MAX. `under_load`: the next phase is on already, and would be over by then.
+        rate, up to _QUEUE_S_MAX. `under_load`: the next phase is already on, and would be over by then.
 
         Raises:
             NoAnswerError: no answer, and none of those requests got on meanwhile.
@@ -256,9 +254,8 @@ class Bench:
 
     def _work_off(self, result: LoadResult) -> None:
         """Wait until the server has done what the driver has given up: it answers nothing else before, and the next
-        phase would wait behind it. That takes as long as it takes, while the server works: fewer requests are in
-        flight, more have begun, or it has had more answers of the remote system. For what an open loop has left, `ask`
-        waits.
+        phase would wait behind it. That may take any time while the server makes progress: fewer requests in flight,
+        more begun, or more answers had from the remote system. For what an open loop has left, `ask` waits.
 
         Raises:
             NoAnswerError: for longer than its requests may take, it did neither.
@@ -290,19 +287,18 @@ class Bench:
             raise NoAnswerError(f"for {quiet_s:.0f} s, none of the requests that the load has left was answered")
 
     def _calls_answered(self) -> int:
-        """The answers that the server has had from the remote system in this phase; 0 where it calls none."""
+        """Return how many answers the server has had from the remote system in this phase; 0 if it calls none."""
         return self.remote.stats().answered if self.remote else 0
 
     def driver_cpu_ns(self) -> int | None:
-        """The CPU time of a driver that is one process; None where it is not, or has ended, in which case it reports it
-        itself."""
+        """Return the CPU time of a one-process driver; None if it is not one, or has ended and reports it itself."""
         try:
             return None if self.session.pid is None else cpu_time_ns(self.session.pid)
         except SutGoneError:
             return None
 
     def glance_after(self) -> Glance:
-        """The server at the end of a phase; the last that was seen of it where it may have ended in between."""
+        """Return the server at the end of a phase, or as last seen if it may have ended in between."""
         try:
             return glance(self.server.pid)
         except SutGoneError:
@@ -313,7 +309,7 @@ class Bench:
 
 
 def backlog_s(result: LoadResult) -> float | None:
-    """How long a server needs for what a closed loop has sent and given up, at the rate at which it answered. Pure.
+    """Return how long a server needs, at the rate at which it answered, for what a closed loop sent and gave up. Pure.
 
     The driver waits a second for the last answers. Behind a hundred pinned requests there may be a minute's more work.
     None: nothing was given up. Infinite: nobody knows, since no request was answered. Open loops that overload a server
@@ -326,9 +322,9 @@ def backlog_s(result: LoadResult) -> float | None:
 
 
 def queue_s(result: LoadResult) -> float:
-    """How long a server needs at most for what it still has of a phase, at the rate at which it answered: a request of
-    each connection, and those that were given up before. 0 where it answered none: nobody knows. Pure."""
-    # What wrk2 calls timeouts is no number of requests (drivers/wrk2_figures.py).
+    """Return how long a server needs at most for what it still has of a phase, at the rate at which it answered: a
+    request per connection, and those that were given up before. 0 if it answered none: nobody knows. Pure."""
+    # What wrk2 calls timeouts is not a number of requests (drivers/wrk2_figures.py).
     lead = result.lead.errors.timeout if result.lead else 0
     given_up = 0 if result.sent is None else result.errors.timeout + lead
     return (result.load.connections + given_up) / result.throughput_rps if result.completed else 0.0

@@ -1,5 +1,5 @@
-"""Warm a server: first at a moderate rate, then under the load that will be measured, until its gate opens; then let it
-settle where the JIT compiler has lost the driver's CPUs again."""
+"""Warm a server up: first at a moderate rate, then under the load that will be measured, until its gate opens; then let
+it settle if the JIT compiler has lost the driver's CPUs again."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def lengths_of(profile: Profile) -> Lengths:
 
 
 def gate_of(rules: WarmupRules, profile: Profile, kind: LoadKind[Any], answer_s: float) -> WarmupGate:
-    """By which a server counts as warm under loads of this kind. `answer_s`: the least that an answer takes."""
+    """Return the gate at which a server is warm under loads of this kind. `answer_s`: the least for an answer."""
     service_s = 0.0 if kind.grows_pool else answer_s
     ahead_s, lead = kind.ahead_s(lengths_of(profile)), lead_s(kind.load.in_windows, service_s)
     return WarmupGate(rules, ahead_s, profile.promised_precision, service_s, lead)
@@ -50,9 +50,8 @@ def warm(
     before_load: Callable[[], None],
     listener: Listener,
 ) -> Warmup:
-    """`cpus`: what the server has of them; `burn_us`: the work of a request; `jit_cpus`: where the compiler runs
-    meanwhile, for the record. `before_load` is called once, between the moderate rate and the load that will be
-    measured.
+    """Warm the server up. `cpus`: how many it has; `burn_us`: the work of a request; `jit_cpus`: where the compiler
+    runs meanwhile, for the record. `before_load` is called once, between the moderate rate and the load to be measured.
 
     Raises:
         MatrixError: as DriverSession.run, or the server gives no answer.
@@ -87,7 +86,7 @@ def warm(
 
 
 def settle(bench: Bench, target: CellLoad, gate: WarmupGate, listener: Listener) -> tuple[WarmupWindow, ...]:
-    """Windows under the load that will be measured, to be thrown away, until the JIT is calm where it runs now.
+    """Run windows under the load that will be measured, to be thrown away, until the JIT is calm where it runs now.
 
     Raises:
         MatrixError: as `warm`.
@@ -103,12 +102,12 @@ def settle(bench: Bench, target: CellLoad, gate: WarmupGate, listener: Listener)
 
 
 def settling_window(bench: Bench, load: Load, duration_s: float, *, label: str, lead_s: float = 0.0) -> WarmupWindow:
-    """One window of a warm server under load, to be thrown away; raises as `warm`."""
+    """Run one window of a warm server under load, to be thrown away; raises as `warm`."""
     return _whole("settling", load, bench.warm(load, duration_s, label=label, lead_s=lead_s))
 
 
 def _parts(seen: Warmed) -> Iterator[WarmupWindow]:
-    """One for each part of a stretch of the measured load."""
+    """Yield a window for each part of a stretch of the measured load."""
     for (before, after), part in zip(pairwise(seen.marks), seen.load.intervals, strict=True):
         cpu_us = (after.at.cpu_ns - before.at.cpu_ns) / 1e3
         elapsed_s = (after.at.monotonic_ns - before.at.monotonic_ns) / 1e9
@@ -131,7 +130,7 @@ def _whole(stage: Literal["moderate", "load", "settling"], load: Load, seen: Obs
         t_s=seen.t_s + seen.load.duration_s,
         rate_rps=load.rate_rps if isinstance(load, RateLoad) else seen.load.throughput_rps,
         completed=seen.load.completed,
-        # Windows without an answer are expensive ones: a server that cold cannot do with a higher rate.
+        # Windows without an answer count as expensive: a server that cold cannot cope with a higher rate.
         cpu_us_per_request=seen.sut.cpu_us_per_request or seen.sut.cpu_s * 1e6,
         jit_share=seen.sut.jit_share,
         p99_us=latency.percentiles_us["99"] if latency else None,

@@ -1,4 +1,4 @@
-"""Measure the windows that a load asks for, and what is looked for behind them; and judge whether each counts."""
+"""Measure the windows that a load asks for, and those of a search after them; and judge whether each counts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Windows:
-    """The common ground of all windows of a fork. `executor`: without a tuning; `log_prefix`: from the cell file to the
+    """The common ground of a fork's windows. `executor`: without a tuning; `log_prefix`: from the cell file to the
     folder of the fork's logs; `means`: of all windows; `answer_s`: the least that an answer takes."""
 
     bench: Bench
@@ -38,7 +38,7 @@ class Windows:
     answer_s: float = 0.0
 
     def nearest_rps(self, connections: int) -> NearestRate:
-        """The nearest rate that the driver's session can make."""
+        """Return a function that gives the nearest rate that the driver's session can make."""
         nearest = self.bench.session.nearest
         return lambda rate_rps: nearest(RateLoad(rate_rps=rate_rps, connections=connections)).rate_rps
 
@@ -73,10 +73,10 @@ class Windows:
 
 
 def measure_phases(load: LoadKind[Any], windows: Windows, lengths: Lengths, found: Findings) -> None:
-    """Every window is among what was `found` as soon as it is measured, and so is what a search for the capacity knows
-    when it ends: nothing is lost if a window fails.
+    """Measure all windows, then a search for the capacity, if any. Each window is in `found` as soon as it is measured,
+    and so is what the search knows when it ends: nothing is lost if a window fails.
 
-    `lengths`: of windows where the load has none of its own.
+    `lengths`: of windows if the load has none of its own.
 
     Raises:
         MatrixError: as DriverSession.run, or the server gives no answer, or a search has no rate to begin with.
@@ -117,7 +117,7 @@ def _figures(window: Window) -> str:
 
 
 def _verdict(window: Window) -> str:
-    """Codes of the reasons why it is invalid, and of the server's shortfalls; empty where there is neither."""
+    """Return codes of the reasons why it is invalid, and of the server's shortfalls; empty if there is neither."""
     told = (("invalid", window.reasons), ("fell short", window.shortfalls))
     found = [f"{what}: {', '.join(reason.code for reason in reasons)}" for what, reasons in told if reasons]
     return f" ({'; '.join(found)})" if found else ""
