@@ -72,7 +72,7 @@
     );
     if (elsewhere.length > 0) {
       const others = ways(elsewhere, (one) => words("host", of(one, "host")));
-      said.append(make("p", { className: "sub" }, "Measured on other hosts, too:"), others);
+      said.append(make("p", { className: "sub" }, "Also measured on other hosts:"), others);
     }
   };
 
@@ -81,7 +81,7 @@
   const whyNot = (wanted) => {
     const here = served.find((one) => one.workload === wanted.workload && one.server === wanted.server);
     if (!served.some((one) => one.workload === wanted.workload)) {
-      const what = own.includes(wanted.workload) ? "no workload of this project" : "a variant that no profile names";
+      const what = own.includes(wanted.workload) ? "not a workload of this project" : "a variant that no profile names";
       return `${wanted.workload} is ${what}. ${ON_ITS_PAGE}`;
     }
     for (const [name, gone, what] of [[wanted.jdk, other_jdks, "JDKs"], [wanted.load, other_loads, "loads"]]) {
@@ -91,7 +91,7 @@
       return `${wanted.server} no longer serves ${wanted.workload} here. ${ON_ITS_PAGE}`;
     }
     if (!here) return `${wanted.server} cannot serve ${wanted.workload}.`;
-    if (wanted.burn_us !== "0" && !here.burns) return "No work can be added to requests of an application of your own.";
+    if (wanted.burn_us !== "0" && !here.burns) return "No work can be added to the requests of your own application.";
     return wanted.wait_us !== "0" && !here.waits ? `${wanted.workload} calls no remote system that could answer late.` : null;
   };
   const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
@@ -114,7 +114,7 @@
 
   const notMeasured = (wanted) => {
     const reason = whyNot(wanted);
-    const needs = `In a clone of the project, on a host with ${Number(wanted.cpus) + 1} CPUs or more, this says how long it takes, usually 20 to 30 minutes, and measures it if you agree:`;
+    const needs = `In a clone of the project, on a host with ${Number(wanted.cpus) + 1} CPUs or more, this command says how long the measurement takes, usually 20 to 30 minutes, and runs it if you agree:`;
     const told = (row) => {
       const cell = figureOf(row, wanted.figure) ?? leadOf(row);
       const where = severalHosts ? `, ${words("host", of(row, "host"))}` : "";
@@ -174,10 +174,10 @@
     const table = make("table", { className: "heat" }, head, make("tbody", {}, ...body));
     const load = of(here[0], "load");
     const title = `${words("figure", shown)} by CPUs and ${byDelay ? "remote delay" : "task duration"}, virtual threads / pool, under ${load}, by ${of(here[0], "driver")}`;
-    const other = load === wanted.load ? "" : `Under ${wanted.load} too little was measured for a map; this is ${words("load", load)}. `;
+    const other = load === wanted.load ? "" : `Under ${wanted.load}, too little was measured for a map; this one is under ${words("load", load)}. `;
     const scroll = make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: title }, table);
     map.replaceChildren(make("h3", {}, title), make("div", { className: "heats" }, make("div", {}, scroll)),
-      make("p", { className: "sub" }, `${other}On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, one within 2 %, one block alone, too few forks to tell, or a figure that is not judged, which it says. Dotted frame: cannot tell, because the interval does not exclude a difference that would matter. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks, or gates refused one more often.`));
+      make("p", { className: "sub" }, `${other}On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, a difference within 2 %, a single block, too few forks to tell, or a figure that says it is not judged. Dotted frame: cannot tell, because the interval does not exclude a difference that would matter. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks, or gates refused one of them more often.`));
   };
 
   // The database is the workload's.

@@ -32,7 +32,7 @@ def candidates() -> tuple[Path, ...]:
             return (Path(json.loads(Path(parts).read_text("utf-8"))["source"]["root"]),)
         except (OSError, ValueError, LookupError, TypeError):
             return ()
-    with refused("the working directory, in which the project is looked for, cannot be had"):
+    with refused("the working directory, where the project is looked for, cannot be determined"):
         here = Path.cwd()
     return (here, *here.parents)
 

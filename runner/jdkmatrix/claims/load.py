@@ -42,7 +42,7 @@ def parse_claims(files: Mapping[str, Tables], scenarios: Collection[str] | None 
         for name, claim in source.claims.items():
             file = one.files[f"claims.{name}"]
             if (other := seen.setdefault(name, file)) != file:
-                problems.append((file, f"claims.{name}: stands in {other}, too"))
+                problems.append((file, f"claims.{name}: is also in {other}"))
             for i, scenario in enumerate(claim.scenarios):
                 if scenarios is not None and scenario not in scenarios:
                     problems.append((file, f"claims.{name}.scenarios[{i}]: {unknown(scenario, scenarios)}"))

@@ -66,7 +66,7 @@ def next_step(run: JudgedRun) -> str:
     if forks and all(fork.status is Status.INVALID for fork in forks):
         if all(any(reason.code == "driver-saturated" for reason in fork.window_reasons) for fork in forks):
             longer = "" if any(own_applications(run.run)) else ", or with longer tasks (--burn 100us)"
-            other = f"the same with more CPUs for it (`cpus` below [driver] in matrix.toml){longer}"
+            other = f"repeat with more CPUs for it (`cpus` below [driver] in matrix.toml){longer}"
             return f"the driver measured itself: {other}"
         again = going_on(run.loaded.directory)
         return f"{program()} doctor shows what disturbs this host; to measure again: {again}"
@@ -84,7 +84,7 @@ def next_step(run: JudgedRun) -> str:
     ]
     if needed and (most := max(needed))[0] <= BLOCKS_TOLD_MAX:
         share, option = plus_minus(math.expm1(most[1])), "--max-blocks" if sequential else "--blocks"
-        return f"{option} {most[0]} would tell the ratio to {share}, if blocks scatter as these did"
+        return f"{option} {most[0]} would give the ratio to {share}, if blocks scatter as these did"
     jdks = tuple(dict.fromkeys(cell.key.jdk for cell in run.cells if cell.usable))
     if len(jdks) == 2:
         words = (str(run.loaded.directory), "--jdk", jdks[0], "--jdk", jdks[1])
@@ -103,7 +103,7 @@ def _next_of_own(run: JudgedRun) -> str:
     """Suggest another load or path, since no work can be added to its requests."""
     loops = {kind_of(cell.load).load.in_windows.is_closed_loop for cell in run.loaded.served}
     if len(loops) > 1:
-        return "the same with another --path measures another of its requests"
+        return "the same command with another --path measures another of its requests"
     if False not in loops:
-        return "the same with --load share-50 tells p99 and CPU per request at half of what the pool can serve"
-    return "the same with --load saturate-50 tells how many requests it can serve"
+        return "the same command with --load share-50 shows p99 and CPU per request at half of what the pool can serve"
+    return "the same command with --load saturate-50 shows how many requests it can serve"

@@ -64,7 +64,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     project, topology = find_project(), read_topology()
     matrix, asked = asked_here(project, options)
     if PROFILE not in matrix.profiles:
-        raise MatrixError(f"{project.matrix}: there is no [profiles.{PROFILE}], whose protocol and loads ask uses")
+        raise MatrixError(f"{project.matrix}: [profiles.{PROFILE}], whose protocol and loads ask uses, is missing")
     given, pinned = asked.values, load_catalogue(project.jdks).entries
     located = [entry.id for entry in pinned if any(locate(entry))]
     most_cpus = cpus_at_most(topology, matrix.driver, map(int, given.get("cpus", (1,))))
@@ -81,7 +81,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     values = answered(matrix, given, here, choose)
     taken = {axis: found for axis, found in values.items() if axis not in given and axis not in answers}
     if words := taken_words(taken, here):
-        say(f"Not asked, so as usual: {words}.")
+        say(f"Not asked, so by default: {words}.")
     if "executor" in taken:
         server = str(values["server"][0])
         where = "" if "server" in taken else f" on {here.server_words(server)}"
@@ -95,7 +95,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     options = within(options, block_s=block_s, before_s=before_s, budget_s=budget_s)
     unlocated = {entry.id for entry in pinned}.difference(located)
     if lacking := ", ".join(_lacking(project, chosen.matrix, values, unlocated, here)):
-        say(f"Not here yet, and fetched or built before anything is measured: {lacking}.")
+        say(f"Not here yet, to be fetched or built before anything is measured: {lacking}.")
     options = replace(options, command=command(sys.argv[2:], said, options))
     say(f"The same without questions: {program()} {shlex.join(options.command[1:])}")
     if by_menus and not _confirmed():
@@ -143,7 +143,7 @@ def cpus_at_most(topology: Topology, driver: DriverChoice, asked: Iterable[int])
     except TooFewCpusError as error:
         shared = (
             f"; with `overlap = true` below [driver] in matrix.toml, at most cpus = {busy}, which server and driver "
-            "then share: the figures are no measure of the server alone"
+            "then share: the figures do not measure the server alone"
         )
         raise MatrixError(f"{error}{shared if busy >= driver_least and not driver.overlap else ''}") from None
     return busy if driver.overlap else busy - driver_least
@@ -178,7 +178,7 @@ def seconds(budget: str) -> int:
     """Parse "10m", "90s" or "2h". Raises: MatrixError: anything else."""
     found = _BUDGET.fullmatch(budget.strip())
     if found is None:
-        raise MatrixError(f'--budget: "{budget}" is no valid time (allowed: 90s, 10m, 2h)')
+        raise MatrixError(f'--budget: "{budget}" is not a valid time (allowed: 90s, 10m, 2h)')
     return int(found[1]) * _SECONDS[found[2]]
 
 
@@ -196,16 +196,16 @@ def within(options: Options, *, block_s: float, before_s: float, budget_s: float
     """
     blocks = min(int((budget_s - before_s) / block_s + _ROUNDING), BLOCKS_MAX)
     least, enough = (budget_for(before_s + count * block_s) for count in (_FEWEST, FEWEST_BLOCKS))
-    decides = f"{enough} has room for {FEWEST_BLOCKS}, and goes on until the ratio is known to {plus_minus(_PRECISION)}"
+    decides = f"{enough} allows {FEWEST_BLOCKS}, then goes on until the ratio is known to {plus_minus(_PRECISION)}"
     if blocks < _FEWEST:
-        first = f"measuring the capacity that the load is a share of takes {span(before_s)}, " if before_s else ""
+        first = f"measuring the capacity that sizes the load takes {span(before_s)}, " if before_s else ""
         raise MatrixError(
             f"--budget: {span(budget_s)} is too short: {first}a block takes about {span(block_s)}, and an interval "
-            f"needs {_FEWEST} of them. {least} is the least; {decides} while there is time"
+            f"needs {_FEWEST} of them. {least} is the minimum; {decides} while there is time"
         )
     if blocks < FEWEST_BLOCKS:
         say(
-            f"{plural(blocks, 'block')}, about {span(before_s + blocks * block_s)}{_LONGER}. So few can only decide "
+            f"{plural(blocks, 'block')}, about {span(before_s + blocks * block_s)}{_LONGER}. So few can only show "
             f"a large difference: {decides} while there is time."
         )
         return replace(options, blocks=blocks)

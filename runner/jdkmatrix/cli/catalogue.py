@@ -34,7 +34,7 @@ def show(*, as_json: bool) -> None:
         print(json.dumps([_as_json(row) for row in rows], indent=2, default=str))
         return
     table = Table(
-        box=box.SIMPLE_HEAD, caption="where each is, its vendor, VM and hashes: --json", caption_justify="left"
+        box=box.SIMPLE_HEAD, caption="--json: the location, vendor, VM and hashes, too", caption_justify="left"
     )
     for heading in ("id", "version", "here", "from where"):
         table.add_column(heading, no_wrap=heading in ("id", "here"))
@@ -90,7 +90,7 @@ def update(ids: Sequence[str], *, write: bool) -> None:
     verdicts = [judge(entry, answers[question(entry)], catalogue) for entry in followed]
     reasons = [verdict.unanswered for verdict in verdicts if verdict.unanswered is not None]
     if verdicts and len(reasons) == len(verdicts):
-        raise MatrixError(f"no newer JDK could be looked up: {'; '.join(dict.fromkeys(reasons))}")
+        raise MatrixError(f"could not look up newer JDKs: {'; '.join(dict.fromkeys(reasons))}")
     for verdict in verdicts:
         print(visible(f"{verdict.entry.id}: {verdict.text}"))
     moved = [verdict.entry.id for verdict in verdicts if verdict.moved is not None]
@@ -102,11 +102,11 @@ def update(ids: Sequence[str], *, write: bool) -> None:
     count = "1 entry" if len(moved) == 1 else f"{len(moved)} entries"
     if write and moved:
         print(
-            f"{count} changed in {path}, and the -prev of each: `matrix jdks fetch {moved[0]}` verifies the new pin, "
-            "if no such build is here"
+            f"{count} changed in {path}, each with its -prev: `matrix jdks fetch {moved[0]}` verifies the new pin, "
+            "unless that build is already here"
         )
     elif moved:
-        print(f"{count} would change, and the -prev of each; nothing was written (--write does)")
+        print(f"{count} would change, each with its -prev; nothing was written (--write writes it)")
     else:
         print("0 entries would change")
 

@@ -47,7 +47,7 @@ def compare(
         MatrixError: not two sides, a side that is not there, or nothing that both have.
     """
     if not math.isfinite(threshold):
-        raise MatrixError(f"--threshold: a share from 0 to 1 is needed, found {threshold}")
+        raise MatrixError(f"--threshold: must be a share from 0 to 1, found {threshold}")
     loaded = [load_run(run) for run in runs]
     names = " or ".join(str(run.directory) for run in loaded)
     with readable(names):
@@ -57,7 +57,7 @@ def compare(
     with readable(names):
         found = compare_sides(before, after, threshold=threshold)
     if not found.changes and not found.lost:
-        why = f": {found.why_not}, and no executor stands over the same one in both" if found.why_not else ""
+        why = f": {found.why_not}, and no executor has a ratio over the same one in both" if found.why_not else ""
         kind = UnreadableError if damaged else MatrixError
         raise kind(f"{found.before} and {found.after} have no figure in common{why}")
     if html is not None:  # before the table, whose reader may go away
@@ -78,14 +78,14 @@ def compare(
 
 def _chosen(sides: Sequence[ComparedSide], values: Mapping[str, Sequence[str]]) -> tuple[ComparedSide, ComparedSide]:
     if len(values) > 1:
-        raise MatrixError(f"only one axis can be compared, and these were given: {', '.join(values)}")
+        raise MatrixError(f"only one axis can be compared; found {' and '.join(values)}")
     if not 1 <= len(sides) <= 2:
         raise MatrixError(f"compare takes one or two runs, found {len(sides)}")
     if len(sides) == 2 and is_one_run(sides[0].run, sides[1].run):
-        raise MatrixError(f"both are run {sides[0].run.run_id}: two copies of one run have nothing to compare")
+        raise MatrixError(f"both are run {sides[0].run.run_id}: there is nothing to compare in two copies of one run")
     if not values:
         if len(sides) == 1:
-            raise MatrixError("only one run is given: add a second one, or two JDKs or executors of this one")
+            raise MatrixError("only one run is given: add a second one, or two JDKs or executors of this run")
         return sides[0], sides[1]
     ((axis, chosen),) = values.items()
     if len(chosen) != 2:

@@ -26,7 +26,7 @@ from jdkmatrix.provision.project import find_project
 EXIT: dict[HostVerdict, int] = {"ready": 0, "noisy": 1, "unfit": 2}
 _STYLES: dict[Verdict, str] = {"ready": "green", "noisy": "yellow", "unfit": "red", "not shown": "dim"}
 _MEANINGS: dict[HostVerdict, str] = {
-    "ready": "Nothing was found that disturbs a measurement.",
+    "ready": "Nothing was found that would disturb a measurement.",
     "noisy": "Ratios within one run hold, with wider intervals; absolute figures do not carry over to other hosts.",
     "unfit": "Fix the unfit rows first: figures from this host would mean nothing.",
 }

@@ -14,11 +14,11 @@ from typer.core import TyperGroup
 
 from jdkmatrix.errors import MatrixError, visible
 
-EXIT_CODES = """Exit codes: 0 done; 1 refused, or could not go on: a problem with the command, the input, the parts or
-the host, reported in one message (`doctor`: this host is noisy); 2 `doctor`: this host is unfit; 3 the run is complete
-but has failed forks or cells without a usable fork, or (also from `report`, `summary`, `export` and `compare`) a result
+EXIT_CODES = """Exit codes: 0 done; 1 refused, or could not go on: one message says what is wrong with the command, the
+input, the parts or the host (`doctor`: this host is noisy); 2 `doctor`: this host is unfit; 3 the run is complete but
+has failed forks or cells without a usable fork, or (also from `report`, `summary`, `export` and `compare`) a result
 file is damaged, missing or cannot be shown; 4 `compare` found a regression; 5 `compare` cannot tell; 129, 130, 143
-stopped by the end of the terminal, Ctrl-C or SIGTERM, finished work is kept."""
+stopped because the terminal closed, by Ctrl-C or by SIGTERM: finished work is kept."""
 
 
 @contextmanager

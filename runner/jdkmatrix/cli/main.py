@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="matrix",
     cls=Commands,
-    help="Measure which executor serves requests better on your JDK, your CPUs and your task duration, and show it.",
+    help="Measure which executor serves requests better with your JDK, CPUs and task duration, and show the results.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,
@@ -30,21 +30,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 jdks_app = typer.Typer(
-    help="The JDK catalogue: where each JDK comes from here, or why it is not available.",
-    short_help="The JDK catalogue.",
+    help="List the JDK catalogue: where this host gets each JDK from, or why it is not available.",
+    short_help="List, fetch and update the JDKs of the catalogue.",
     rich_markup_mode=None,
 )
 app.add_typer(jdks_app, name="jdks")
 
-RunArgument = Annotated[str | None, typer.Argument(metavar="RUN", help="Its folder or id; by default the newest.")]
-RunsArgument = Annotated[list[Path] | None, typer.Argument(help="Folders of runs, or of results; by default results/.")]
+RunArgument = Annotated[str | None, typer.Argument(metavar="RUN", help="Folder or id; by default the newest run.")]
+RunsArgument = Annotated[list[Path] | None, typer.Argument(help="Runs, or folders of runs; by default results/.")]
 SiteOption = Annotated[
-    Path | None, typer.Option("--site", resolve_path=True, help="Where the site goes; by default site/.")
+    Path | None, typer.Option("--site", resolve_path=True, help="Folder to write the site to; by default site/.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-MarkdownOption = Annotated[
-    bool, typer.Option("--markdown", help="Print Markdown, for the job summary of a CI service.")
-]
+MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a CI job summary.")]
 
 
 def _tell_version(asked: bool) -> None:
@@ -62,19 +60,19 @@ def options_of_all(
         bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Measure which executor serves requests better on your JDK, your CPUs and your task duration, and show it."""
+    """Measure which executor serves requests better with your JDK, CPUs and task duration, and show the results."""
 
 
-@app.command(short_help="Show what would be measured, and how long it takes.")
+@app.command(short_help="Show what would be measured, and how long it would take.")
 @with_selection
 def plan(options: Options, as_json: JsonOption = False) -> None:
-    """Show the cells and how long they will take, with --json also the order of their forks; measure nothing."""
+    """Show the cells to measure and how long they will take (with --json, also the order of forks); measure nothing."""
     from jdkmatrix.cli import planning
 
     planning.show(options, as_json=as_json)
 
 
-@app.command(short_help="Measure, write the site, print a table.")
+@app.command(short_help="Measure, write the site, print a summary.")
 @with_selection
 def run(
     options: Options,
@@ -82,13 +80,13 @@ def run(
         bool,
         typer.Option(
             "--resume",
-            help="Continue a run as it was started: the newest, or --run. If it has finished, measure again the blocks "
-            "that faults of the host have spoilt.",
+            help="Continue a run (the newest, or --run) with the options it was started with. If it has finished, "
+            "measure the blocks again that faults of the host have spoilt.",
         ),
     ] = False,
     directory: Annotated[
         Path | None,
-        typer.Option("--run", resolve_path=True, help="The run's folder; by default a new one in results/."),
+        typer.Option("--run", resolve_path=True, help="Folder of the run; by default a new one in results/."),
     ] = None,
     site: SiteOption = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also print each window and round.")] = False,
@@ -104,15 +102,15 @@ def run(
 def ask(
     options: Options,
     budget: Annotated[
-        str, typer.Option("--budget", metavar="TIME", help="How long it may take: 90s, 10m, 2h.")
+        str, typer.Option("--budget", metavar="TIME", help="Time to spend on measuring: 90s, 10m, 2h.")
     ] = "30m",
     yes: Annotated[
-        bool, typer.Option("--yes", help="Ask nothing: take the defaults where no option says otherwise, and measure.")
+        bool, typer.Option("--yes", help="Ask nothing: use the default for whatever no option sets, and measure.")
     ] = False,
 ) -> None:
-    """Ask what to measure (server, database, JDK, CPUs, task, delay, load), say what it costs, and measure until the
-    ratio is known or the budget is spent. An option answers its question. Without a terminal it asks nothing, and
-    measures only with --yes."""
+    """Ask what to measure (server, database, JDK, CPUs, task, delay, load), say how long it will take, and measure
+    until the ratio is known or the budget is spent. Each option given answers its question. Without a terminal, ask
+    nothing, and measure only with --yes."""
     from jdkmatrix.cli import ask as asking
 
     raise typer.Exit(asking.ask(options, budget=budget, yes=yes))
@@ -120,7 +118,7 @@ def ask(
 
 @app.command(short_help="List the published experiments.")
 def scenarios(
-    name: Annotated[str | None, typer.Argument(help="Only this one, and what was published about it.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Show only this one, and what was published about it.")] = None,
 ) -> None:
     """List the published experiments that can be repeated: how long both sizes take, and which do not fit this host."""
     from jdkmatrix.cli import scenarios as listing
@@ -137,7 +135,7 @@ def report(
         typer.Option(
             "--cell-pages",
             min=0,
-            help="Pages for at most this many cells, those of the newest runs; by default for all.",
+            help="Write pages for at most this many cells, newest runs first; by default for all.",
         ),
     ] = None,
     records_at: Annotated[
@@ -145,14 +143,14 @@ def report(
         typer.Option(
             "--records-at",
             metavar="FOLDER=URL",
-            help="The runs in FOLDER are published at URL followed by their name: the site links there instead of "
-            "copying their cells' records.",
+            help="The runs in FOLDER are published at URL followed by their name: link to the records of their cells "
+            "there instead of copying them.",
         ),
     ] = None,
     verdicts_into: Annotated[
-        Path | None, typer.Option("--verdicts-into", help="Write the table of verdicts into this Markdown file, too.")
+        Path | None, typer.Option("--verdicts-into", help="Also update the table of verdicts in this Markdown file.")
     ] = None,
-    show: Annotated[bool, typer.Option("--open", help="Show it in a browser.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open the site in a browser.")] = False,
 ) -> None:
     """Write the static site: a front page that answers for the condition you pick, and the pages of every run."""
     from jdkmatrix.cli import reporting
@@ -167,7 +165,7 @@ def report(
 @app.command(short_help="Serve the site at 127.0.0.1.")
 def serve(
     runs: RunsArgument = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any port that is free.")] = 8000,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0: any free one.")] = 8000,
 ) -> None:
     """Serve the site at 127.0.0.1, and rewrite it when results change and nothing is measuring; Ctrl-C ends it."""
     from jdkmatrix.cli import serving
@@ -184,9 +182,10 @@ def export(
         ],
         typer.Option(
             "--format",
-            help="Every figure as a table (csv), or with the verdicts on claims (json); the blocks behind each ratio; "
-            "throughput as JMH writes it; for tracking over commits, as github-action-benchmark or Bencher reads it; "
-            "for Prometheus; or a badge for each condition.",
+            help="csv: every figure as a table; json: the same, with the verdicts on claims; blocks: the blocks behind "
+            "each ratio; jmh: throughput as JMH writes it; bigger- and smaller-is-better, bencher: to track over "
+            "commits, as github-action-benchmark or Bencher reads it; openmetrics: for Prometheus; badge: one for each "
+            "condition.",
         ),
     ] = "csv",
 ) -> None:
@@ -198,28 +197,28 @@ def export(
 
 @app.command(short_help="Print the tables and verdicts of a run.")
 def summary(run: RunArgument = None, as_markdown: MarkdownOption = False) -> None:
-    """Print the tables and verdicts of a run, as at its end, judged by today's published claims."""
+    """Print the tables and verdicts of a run, as at its end, but judged against today's published claims."""
     from jdkmatrix.cli import reporting
 
     raise typer.Exit(reporting.summarise(run, as_markdown=as_markdown))
 
 
-@app.command(short_help="Say what got better or worse: between two runs, JDKs or executors.")
+@app.command(short_help="Say what got better or worse between two runs, JDKs or executors.")
 def compare(
-    runs: Annotated[list[str], typer.Argument(metavar="BEFORE [AFTER]", help="Folders or ids of two runs, or of one.")],
+    runs: Annotated[list[str], typer.Argument(metavar="BEFORE [AFTER]", help="Folders or ids of one run or two.")],
     jdk: Annotated[
-        list[str] | None, typer.Option("--jdk", metavar="ID", help="Two JDKs: of one run, or one of each.")
+        list[str] | None, typer.Option("--jdk", metavar="ID", help="Twice: two JDKs of one run, or one of each run.")
     ] = None,
     executor: Annotated[
-        list[str] | None, typer.Option("--executor", metavar="NAME", help="Two executors, likewise.")
+        list[str] | None, typer.Option("--executor", metavar="NAME", help="The same for two executors.")
     ] = None,
     threshold: Annotated[
-        float, typer.Option("--threshold", min=0, max=1, help="By how much a figure may be worse, as a share.")
+        float, typer.Option("--threshold", min=0, max=1, help="How much worse a figure may get; 0.05 is 5 %.")
     ] = 0.05,
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page, too: one file.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Also write a self-contained page.")
     ] = None,
 ) -> None:
     """Say what got better or worse, and what else changed. Exit code 4: something got significantly worse; 5: that
@@ -227,7 +226,7 @@ def compare(
     from jdkmatrix.cli import comparing
 
     if as_json and as_markdown:
-        raise MatrixError("compare takes one of --json and --markdown")
+        raise MatrixError("compare takes either --json or --markdown, not both")
     values = {axis: given for axis, given in (("jdk", jdk), ("executor", executor)) if given}
     raise typer.Exit(comparing.compare(runs, values, threshold, as_json=as_json, as_markdown=as_markdown, html=html))
 
@@ -246,7 +245,7 @@ def jdks(context: typer.Context, as_json: JsonOption = False) -> None:
     """List every entry of the catalogue: where it comes from on this host, or why it is not available."""
     if context.invoked_subcommand is not None:
         if as_json:
-            raise MatrixError(f"--json lists the catalogue: {context.invoked_subcommand} does not take it")
+            raise MatrixError(f"--json is for listing the catalogue: {context.invoked_subcommand} does not take it")
     else:
         from jdkmatrix.cli import catalogue
 
@@ -255,7 +254,7 @@ def jdks(context: typer.Context, as_json: JsonOption = False) -> None:
 
 @jdks_app.command("fetch")
 def jdks_fetch(jdk_id: Annotated[str, typer.Argument(metavar="ID", help="An entry of the catalogue.")]) -> None:
-    """Download, verify and unpack one JDK; nothing is left behind when it fails."""
+    """Download, verify and unpack one JDK. Nothing is left behind if that fails."""
     from jdkmatrix.cli import catalogue
 
     catalogue.fetch_one(jdk_id)
@@ -265,38 +264,38 @@ def jdks_fetch(jdk_id: Annotated[str, typer.Argument(metavar="ID", help="An entr
 def jdks_update(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Entries of the catalogue; by default all that follow a vendor."),
+        typer.Argument(metavar="[ID]...", help="Entries of the catalogue; by default all that follow their vendor."),
     ] = None,
     write: Annotated[
-        bool, typer.Option("--write", help="Write jdks.json; without it the change is only shown.")
+        bool, typer.Option("--write", help="Write the change to jdks.json, instead of only showing it.")
     ] = False,
 ) -> None:
-    """Ask the vendors for newer builds, and show what would change in jdks.json as a diff.
+    """Look up the vendors' newer builds. What would change in jdks.json is shown as a diff.
 
-    The build that is replaced is kept as ID-prev. Checksums are those that the vendors publish over HTTPS. They are
-    trusted on first use; `matrix jdks fetch` verifies against them, unless that build is already here.
+    The replaced build is kept as ID-prev. Checksums are those that the vendors publish over HTTPS, and are trusted on
+    first use; `matrix jdks fetch` verifies a build against them, unless it is already here.
     """
     from jdkmatrix.cli import catalogue
 
     catalogue.update(ids or [], write=write)
 
 
-@app.command(short_help="Say whether this host is fit to measure on.")
+@app.command(short_help="Check whether this host is fit to measure on.")
 def doctor(
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,
     tune: Annotated[
-        bool, typer.Option("--tune", help="Change settings that disturb measuring, as root; asks first.")
+        bool, typer.Option("--tune", help="As root: change settings that disturb measurements, after asking.")
     ] = False,
-    restore: Annotated[bool, typer.Option("--restore", help="Put back what --tune has changed, as root.")] = False,
+    restore: Annotated[bool, typer.Option("--restore", help="As root: put back what --tune has changed.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --tune: do not ask.")] = False,
 ) -> None:
-    """Say whether this host is fit to measure on (exit code 0 ready, 1 noisy, 2 unfit), or change its settings and put
-    them back."""
+    """Check whether this host is fit to measure on (exit code 0 ready, 1 noisy, 2 unfit), or change its settings
+    (--tune) and put them back (--restore)."""
     if tune + restore + as_json + as_markdown > 1:
-        raise MatrixError("doctor takes one of --json, --markdown, --tune and --restore")
+        raise MatrixError("doctor takes only one of --json, --markdown, --tune and --restore")
     if yes and not tune:
-        raise MatrixError("--yes answers the question of --tune: give both, or neither")
+        raise MatrixError("--yes answers the question that --tune asks: give both, or neither")
     if tune or restore:
         from jdkmatrix.cli import tuning
 

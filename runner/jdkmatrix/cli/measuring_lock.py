@@ -61,7 +61,7 @@ def measuring() -> Iterator[Confiner]:
     open_files_max, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if open_files_max < _OPEN_FILES_MIN:
         raise MatrixError(
-            f"this process may open {open_files_max} files (ulimit -n), and measuring takes up to {_OPEN_FILES_MIN}"
+            f"this process may open only {open_files_max} files (ulimit -n); measuring takes up to {_OPEN_FILES_MIN}"
         )
     with (
         stoppable(),

@@ -43,7 +43,7 @@ def own_table(
     for match in filter(None, map(_ARM.fullmatch, arms)):
         if own_arms.setdefault(match[1], match[2]) != match[2]:
             raise MatrixError(
-                f"--arm {match[1]}={match[2]}: an application has one arm {match[1]}, and it is given above"
+                f"--arm {match[1]}={match[2]}: an application has one arm {match[1]}, which was already given"
             )
     others = [text for text in arms if not _ARM.fullmatch(text)]
     if command is None and war is None:
@@ -53,22 +53,22 @@ def own_table(
             ("--arm pool= and --arm virtual=OPTIONS", own_arms),
         ):
             if given:
-                raise MatrixError(f"{option}: for an application of your own; name it by --command or --war")
+                raise MatrixError(f"{option}: only for an application of your own; name it with --command or --war")
         return {}, others
     if command is not None and war is not None:
-        raise MatrixError("--command and --war exclude each other: give one of them")
+        raise MatrixError("--command and --war cannot be combined: give one of them")
     if path is None:
         raise MatrixError(
-            "--path: say what is asked of your application, such as --path '/api/orders?id={random:1:1000}'"
+            "--path: say what requests ask your application for, such as --path '/api/orders?id={random:1:1000}'"
         )
     if command is not None and (wrong := [text for text in others if not _TUNED_ARM.fullmatch(text)]):
         raise MatrixError(
-            f'--arm: "{wrong[0]}" is no arm of a command (allowed: pool= or pool=OPTIONS, virtual=OPTIONS, and with '
-            "more options of the JVM pool:OPTIONS, virtual:OPTIONS)"
+            f'--arm: "{wrong[0]}" is not an arm of a command (allowed: pool= or pool=OPTIONS, virtual=OPTIONS, and '
+            "with more JVM options pool:OPTIONS, virtual:OPTIONS)"
         )
     if war is not None and own_arms:
         raise MatrixError(
-            "--arm pool= and virtual=: belong to --command; a WAR is served by the --executor of its server"
+            "--arm pool= and virtual=: only for --command; a WAR is served by the --executor of its server"
         )
     table: dict[str, Any] = {"path": path}
     if ready is not None:
@@ -120,7 +120,7 @@ def with_own(options: Options, matrix: Matrix) -> Options:
         return options
     if len(found) < len(names) or len({own.command is None for own in found}) > 1:
         asked = ", ".join(map(str, names))
-        raise MatrixError(f"--workload {asked}: each of them is a question of its own; ask one at a time")
+        raise MatrixError(f"--workload {asked}: each is a question of its own; measure one at a time")
     values: dict[str, tuple[str | int, ...]] = {"burn_us": (0,), "wait_us": (0,)}
     if found[0].command is not None:
         arms = tuple(dict.fromkeys(arm for own in found for arm in own.arms))

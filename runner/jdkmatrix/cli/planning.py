@@ -153,11 +153,11 @@ def show(options: Options, *, as_json: bool) -> None:
     if options.seed is None:
         console.print("Every run draws a new order of forks and records its seed; --seed N repeats an order.")
     else:
-        console.print(f"In the order of seed {options.seed}.")
+        console.print(f"Forks run in the order of seed {options.seed}.")
     if repeats_max:
         console.print(
             "A fork that a fault of the host spoils is measured again, with its whole block where forks take turns, at "
-            f"most {plural(repeats_max, 'time')}: about {span(repeated_s)} at the very most."
+            f"most {plural(repeats_max, 'time')}: about {span(repeated_s)} in the worst case."
         )
     for reason, count in Counter(entry.reason for entry in not_testable).items():
         cells_are = f"{plural(count, 'cell')} {'is' if count == 1 else 'are'}"
@@ -185,11 +185,12 @@ def _show_stage(one: _StageEstimate, matrix: Matrix, console: Console) -> None:
     together = plan.cells if profile.in_turns else ()
     alone = Counter(why for cell in together if (why := kind_of(matrix, cell).why_no_turns(matrix, cell)))
     for reason, count in alone.items():
-        console.print(f"{plural(count, 'cell')}: fork after fork, not in turns: {escape(reason)}.")
+        console.print(f"{plural(count, 'cell')} measured fork after fork, not in turns: {escape(reason)}.")
     if profile.stopping:
         console.print(
             f"Blocks are added until every ratio is known to ± {profile.stopping.precision:.1%}, near 1 up to twice as "
-            f"well, up to {profile.stopping.max_blocks}: {plural(len(plan.forks), 'fork')}, about {span(one.most_s)}."
+            f"precisely, up to {profile.stopping.max_blocks}: "
+            f"{plural(len(plan.forks), 'fork')}, about {span(one.most_s)}."
         )
 
 

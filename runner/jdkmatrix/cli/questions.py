@@ -86,12 +86,12 @@ def _check_both(servers: Sequence[str]) -> None:
             pool = own_pool(server)
             raise MatrixError(
                 f"--server {server}: ask compares a server’s own pool with virtual threads, and {title_of(server)} has "
-                f"{pool} alone; `matrix run --server {server} --executor {pool} --executor {aa_arm(pool)}` measures it"
+                f"only {pool}; `matrix run --server {server} --executor {pool} --executor {aa_arm(pool)}` measures it"
             )
     if len({(own_pool(server), virtual_of(server)) for server in servers}) > 1:
         raise MatrixError(
             f"--server {' and '.join(servers)}: each has a pool or virtual threads of its own; ask about one at a "
-            "time, or say by --executor which are compared"
+            "time, or name with --executor what to compare"
         )
 
 
@@ -146,7 +146,7 @@ def questions(matrix: Matrix, values: Values, here: AskedHost) -> Iterator[AxisQ
         yield AxisQuestion("burn_us", "How long does a request compute?", tuple(times), read, "such as 300us or 20ms")
     if "wait_us" not in values:
         waits = [us for us in (2000, 20_000, 200_000) if _can_wait(matrix, values, us)]
-        times = [("it calls nobody", 0), *((wait_words(us), us) for us in waits)]
+        times = [("it calls no other system", 0), *((wait_words(us), us) for us in waits)]
         read = partial(microseconds, "--wait", WAIT_US_MAX)
         title = "How long does it wait for another system?"
         yield AxisQuestion("wait_us", title, tuple(times), read if waits else None, "such as 300us or 20ms")
@@ -170,12 +170,12 @@ def _cpus(most: int) -> AxisQuestion:
     listed = range(1, most + 1) if most <= _CPUS_LISTED else (2**power for power in range(most.bit_length()))
     choices = tuple((plural(number, "CPU"), number) for number in listed)
     read = partial(_number, most) if most > _CPUS_LISTED else None
-    return AxisQuestion("cpus", "How many CPUs has the server?", choices, read, f"a number up to {most}")
+    return AxisQuestion("cpus", "How many CPUs does the server have?", choices, read, f"a number up to {most}")
 
 
 def _number(most: int, text: str) -> int:
     if not (text.strip().isdecimal() and 1 <= int(text) <= most):
-        raise MatrixError(f'"{text}" is no number of CPUs (allowed: 1 to {most})')
+        raise MatrixError(f'"{text}" is not a number of CPUs (allowed: 1 to {most})')
     return int(text)
 
 
@@ -203,9 +203,9 @@ def _database(matrix: Matrix, values: Values) -> AxisQuestion:
         if reason is None and (database is None or jvm is None):
             found.setdefault(database_words(database), name)
     if not found:
-        raise MatrixError(f"no workload on {title_of(server)} can do that; choose one by --workload")
+        raise MatrixError(f"no workload on {title_of(server)} can do that; choose one with --workload")
     little = min(map(int, values["burn_us"])) < _FULL_BELOW_US
-    title = "A database? With so little to compute, it may be full before the server is." if little else "A database?"
+    title = "A database? With so little work, it may saturate before the server does." if little else "A database?"
     return AxisQuestion("workload", title, tuple(found.items()))
 
 

@@ -47,7 +47,7 @@ def report(
     project = find_project()
     addresses, folders = addresses_of(records_at), folders_of(runs or [project.results])
     if unused := addresses.keys() - {folder.resolve().parent for folder in folders}:
-        raise MatrixError(f"--records-at {min(unused)}: none of the runs that are shown lies in it")
+        raise MatrixError(f"--records-at {min(unused)}: none of the runs shown is in it")
     with stoppable():
         built = write_site(project, folders, site, cell_pages=cell_pages, records_at=addresses)
     print(visible(f"site: {built.index}"))
@@ -137,7 +137,7 @@ def folders_of(named: Sequence[Path]) -> tuple[Path, ...]:
     found: dict[Path, Path] = {}
     for folder in named:
         if not folder.is_dir():
-            raise MatrixError(f"{folder}: not a run, and no folder of runs")
+            raise MatrixError(f"{folder}: neither a run nor a folder of runs")
         check_recorded(folder)
         runs = (folder,) if is_run(folder) else all_runs(folder)
         found.update((run.resolve(), run) for run in runs)
@@ -180,10 +180,10 @@ def addresses_of(named: Sequence[str]) -> dict[Path, str]:
     for text in named:
         folder, _, url = text.partition("=")
         if not Path(folder).is_dir() or not url.startswith(("https://", "http://")):
-            raise MatrixError(f"--records-at {text}: must be FOLDER=URL, a folder that is there and an http(s) address")
+            raise MatrixError(f"--records-at {text}: must be FOLDER=URL, an existing folder and an http(s) address")
         place = Path(folder).resolve()
         if found.setdefault(place, url) != url:
-            raise MatrixError(f"--records-at {text}: {folder} lies at {found[place]} already")
+            raise MatrixError(f"--records-at {text}: {folder} is already at {found[place]}")
     return found
 
 

@@ -58,8 +58,8 @@ def set_up(options: Options) -> None:
     """
     if is_measuring():
         raise MatrixError(
-            "a run is measuring on this host: what is got and built would disturb it, and may take the place of what "
-            "it measures with; set up when it has ended"
+            "a run is measuring on this host: fetching and building would disturb it, and might replace what it "
+            "measures with; set up when it has ended"
         )
     project = find_project()
     chosen = chosen_here(project, options)
@@ -73,7 +73,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     """Start or continue a run; return the exit code."""
     if resume and options.given:
         which = ", ".join(options.given)
-        raise MatrixError(f"--resume continues a run as it was started, which leaves nothing to choose: drop {which}")
+        raise MatrixError(f"--resume continues a run as it was started and leaves nothing to choose: drop {which}")
     project = find_project()
     chosen = None if resume else chosen_here(project, options)
     if chosen and chosen.why:
@@ -151,7 +151,7 @@ class _Stages:
                 self._store.remove_empty()
                 raise
             with suppress(OSError):  # whoever listened may be stopped, too
-                say(f"stopped; finished work is kept; to go on: {going_on(self._store.directory)}")
+                say(f"stopped; finished work is kept; to continue: {going_on(self._store.directory)}")
             return stopped
         finally:
             self._recording.end(status, in_order(self._cells.values()))
@@ -219,7 +219,7 @@ class _Stages:
             prepared, campaign = self._prepared(once, bases, RunStore.create(self._store.directory / CAPACITY_FOLDER))
         except NoneHereError as error:  # the rest of the stage may still be measured
             why_not = " ".join(str(error).split())
-            say(f"what {plural(len(bases), 'cell')} can do is not known: {why_not}")
+            say(f"the capacity of {plural(len(bases), 'cell')} is not known: {why_not}")
             return [BasisCapacity(key=key, throughput_rps=None, why_not=why_not) for key in bases]
         self._try_own(campaign)
         cells = campaign.open(say)
@@ -235,7 +235,7 @@ class _Stages:
         found = [capacity_of(key, cells.get(key), impossible.get(key)) for key in bases]
         for one in found:
             if one.why_not:
-                say(f"{one.key.cell_id}: what it can do is not known: {one.why_not}")
+                say(f"{one.key.cell_id}: its capacity is not known: {one.why_not}")
         return found
 
     def _check_unchanged(self, setups: Mapping[CellKey, CellSetup]) -> None:
@@ -244,12 +244,12 @@ class _Stages:
         for changed, of_what in (
             (changed_servers(setups), "configuration below workloads/servers"),
             (changed_jdks(setups), "the files of a JDK that no hash pins"),
-            (changed_options(setups), "a file that options of the JVM name"),
+            (changed_options(setups), "a file that JVM options name"),
             (changed_own(setups, root), "the files of your application"),
         ):
             if changed:
                 raise MatrixError(
-                    f"{', '.join(changed)}: {of_what} changed during the run, so that forks may be of either state; "
+                    f"{', '.join(changed)}: {of_what} changed during the run, so forks may have used either version; "
                     f"to measure the new one: {self._again}"
                 )
 
@@ -258,8 +258,8 @@ class _Stages:
         found = {pair for cell in setups.values() for pair in cell.inputs["artefacts"].items()}
         if changed := sorted(name for name, sha256 in found if self._artefacts.setdefault(name, sha256) != sha256):
             raise MatrixError(
-                f"{', '.join(changed)}: changed since an earlier stage of the run, so that stages would be of either "
-                f"state; to measure the new one: {self._again}"
+                f"{', '.join(changed)}: changed since an earlier stage of the run, so stages would use different "
+                f"versions; to measure the new one: {self._again}"
             )
 
     @property
@@ -334,7 +334,7 @@ def _new_folder(project: Project, chosen: Chosen, directory: Path | None) -> Pat
     for server in {cell.server for cell in cells}:
         check_folder(server, folder)
     if is_run(folder):
-        raise MatrixError(f"{folder}: there is a run already; --resume continues it, another --run starts a new one")
+        raise MatrixError(f"{folder}: already holds a run; --resume continues it, another --run starts a new one")
     if folder.is_dir() and not has_begun(folder) and (others := sorted(path.name for path in folder.iterdir())):
         raise MatrixError(f"{folder}: has other files ({others[0]}); --run takes a folder that is new or empty")
     return folder

@@ -64,7 +64,7 @@ def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) ->
         return Chosen(matrix, options, None, None)
     if options.scenario not in matrix.scenarios:
         if options.scenario in matrix.profiles:
-            raise MatrixError(f"--scenario: {options.scenario} is a profile: --profile {options.scenario}")
+            raise MatrixError(f"--scenario: {options.scenario} is a profile: use --profile {options.scenario}")
         raise MatrixError(f"--scenario: {unknown(options.scenario, matrix.scenarios)}")
     scenario = matrix.scenarios[options.scenario]
     scale: ScaleName
@@ -157,13 +157,13 @@ def _words_of_arms(matrix: Matrix, options: Options) -> Iterator[str]:
     compared, where the command line or the user's own application chooses executors. `matrix` has what is selected."""
     for plain in options.added:
         arms = ", ".join(arm for arm in options.arms if base_of(arm) == plain)
-        yield f"{plain} is measured, too, since it is what {arms} is compared with."
+        yield f"{plain} is measured, too, as the reference for {arms}."
     if "executor" not in options.asked:
         return
     groups = grouped((cell.group, cell.executor) for cell in set(cells_of(matrix, options.profile)))
     if groups and options.aa is None and all(_is_alone(names, group.server) for group, names in groups.items()):
         yield (
-            "The command is compared with itself alone: add --arm virtual=OPTIONS, the options with which it serves on "
+            "The command is compared only with itself: add --arm virtual=OPTIONS, the options that make it serve on "
             "virtual threads."
         )
     if not groups or any(_has_pair(names, group.server) for group, names in groups.items()):
@@ -220,7 +220,7 @@ def show(only: str | None) -> None:
     if only is None:
         console.print(_table(matrix))
         ids = ", ".join(claim.id for claim in registry.not_repeated())
-        lines: Iterable[str] = ("matrix scenarios NAME: its sizes, and what was published", f"repeated by none: {ids}")
+        lines: Iterable[str] = ("matrix scenarios NAME: its sizes, and what was published", f"not repeated: {ids}")
     elif only in matrix.scenarios:
         lines = _one(matrix, registry, only)
     else:

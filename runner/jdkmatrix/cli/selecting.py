@@ -69,7 +69,7 @@ class Options:
         variants = {}
         for name in map(str, self.values.get("workload") or dict.fromkeys(selected)):
             if name in matrix.experiments:
-                raise MatrixError(f"--cpu-quota: {name} has no server that could have one")
+                raise MatrixError(f"--cpu-quota: {name} has no server to give a quota to")
             for cpus in self.quotas_cpus:
                 variants[_with_quota(name, cpus)] = {"extends": name, "limits": {"cpu_quota_cpus": cpus}}
         tables = {**self.tables, "workloads": {**self.tables.get("workloads", {}), **variants}}
@@ -83,7 +83,7 @@ class Options:
         if self.aa is None:
             return self.values
         if "executor" in self.values:
-            raise MatrixError("--aa measures one executor twice, so --executor and --arm have nothing to choose")
+            raise MatrixError("--aa measures one executor twice, so --executor and --arm cannot be combined with it")
         return {**self.values, "executor": (self.aa, aa_arm(self.aa))}
 
     @property
@@ -113,7 +113,7 @@ class Options:
         if unused and not any(alone):
             raise MatrixError(
                 f"{' and '.join(unused)}: every cell of {self.profile} takes turns, in --rounds of a fixed length; "
-                "windows are of --protocol separate"
+                "windows are for --protocol separate"
             )
         return applied
 
@@ -150,15 +150,15 @@ class Options:
             pool, found = own_pool(server), dict.fromkeys(cell.executor for cell in cells if cell.server == server)
             if pool not in found:
                 raise MatrixError(
-                    f"--server {server}: of the executors of {self.profile} it has {', '.join(found)} alone; say which "
-                    f"are compared: --executor {pool} --executor {virtual_of(server)}"
+                    f"--server {server}: of the executors of {self.profile} it has only {', '.join(found)}; say which "
+                    f"to compare: --executor {pool} --executor {virtual_of(server)}"
                 )
 
     def _check_profile(self, matrix: Matrix) -> None:
         """Raises: MatrixError: it is unknown."""
         if self.profile not in matrix.profiles:
             if self.profile in matrix.scenarios:
-                raise MatrixError(f"--profile: {self.profile} is a published experiment: --scenario {self.profile}")
+                raise MatrixError(f"--profile: {self.profile} is a published experiment: use --scenario {self.profile}")
             raise MatrixError(f"--profile: {unknown(self.profile, matrix.profiles)}")
 
     def _protocol(self, profile: Profile) -> Profile:
@@ -181,7 +181,7 @@ class Options:
         self._check_most(profile)
         if profile.max_blocks is None and self.precision is not None:
             raise MatrixError(
-                "--precision says when to stop adding blocks; say how many at most, such as --max-blocks 20"
+                "--precision says when to stop adding blocks; also give their maximum, such as --max-blocks 20"
             )
         _ = profile.stopping
         return profile
@@ -190,7 +190,7 @@ class Options:
         """Raises: MatrixError, with the option to give instead."""
         if self.max_blocks is not None and self.blocks is not None and self.blocks < FEWEST_BLOCKS:
             raise MatrixError(
-                f"--blocks {self.blocks}: where --max-blocks lets more be added, at least {FEWEST_BLOCKS} come first"
+                f"--blocks {self.blocks}: with --max-blocks, at least {FEWEST_BLOCKS} are needed before more are added"
             )
         least = max(profile.blocks, FEWEST_BLOCKS)
         if self.max_blocks is not None and self.max_blocks < least:

@@ -46,59 +46,59 @@ _FILE = {"exists": True, "dir_okay": False, "resolve_path": True}
 _SCALES, _PROTOCOLS = Literal["auto", "article", "small"], Literal["interleaved", "separate"]
 
 _OPTIONS = (
-    _once("profile", str, "A profile of matrix.toml or profiles/; by default quick.", "-p", metavar="NAME"),
+    _once("profile", str, "Profile from matrix.toml or profiles/; by default quick.", "-p", metavar="NAME"),
     _once(
         "scenario",
         str,
-        "A published experiment instead (see matrix scenarios); in-turn: the one of this week.",
+        "Published experiment instead of a profile (see matrix scenarios); in-turn: this week's.",
         "-s",
         metavar="NAME",
     ),
     _option(
         "scale",
         _SCALES,
-        "Size of the scenario: article, as it was published; small; auto: as published where that fits this host.",
+        "Size of the scenario: article (as published), small, or auto (as published if it fits this host, else small).",
         default="auto",
     ),
     _repeatable("workload", "NAME", "Workload to measure; repeatable."),
-    _repeatable("server", "NAME", "Server; repeatable."),
-    _repeatable("jdk", "ID", "JDK listed by matrix jdks; repeatable."),
-    _repeatable("jdk_home", "DIR", "A JDK of your own in this folder, not pinned; repeatable.", kind=Path, **_FOLDER),
-    _repeatable("executor", "NAME", "Executor: liberty, virtual, fixed-50, …; repeatable."),
+    _repeatable("server", "NAME", "Server to measure; repeatable."),
+    _repeatable("jdk", "ID", "JDK to measure (see matrix jdks); repeatable."),
+    _repeatable("jdk_home", "DIR", "Folder of a JDK of your own, not pinned; repeatable.", kind=Path, **_FOLDER),
+    _repeatable("executor", "NAME", "Executor to measure: liberty, virtual, fixed-50, …; repeatable."),
     _repeatable(
         "arm",
         "ARM",
-        "An executor with JVM options of its own: 'virtual:-XX:+UseParallelGC'. With --command: pool=OPTIONS or "
-        "virtual=OPTIONS. Repeatable.",
+        "Executor with JVM options of its own: 'virtual:-XX:+UseParallelGC'; with --command, pool=OPTIONS or "
+        "virtual=OPTIONS; repeatable.",
     ),
     _once(
         "command",
         str,
-        "An application of your own: 'java -jar my.jar --server.port={port}'.",
+        "Command that starts an application of your own: 'java -jar my.jar --server.port={port}'.",
         metavar="COMMAND",
     ),
-    _once("war", Path, "An application of your own, which the --server deploys.", metavar="FILE", **_FILE),
-    _once("path", str, "Path of every request to your application: '/orders?id={random:1:1000}'.", metavar="PATH"),
+    _once("war", Path, "WAR of an application of your own, which the --server deploys.", metavar="FILE", **_FILE),
+    _once("path", str, "Path that requests ask your application for: '/orders?id={random:1:1000}'.", metavar="PATH"),
     _once("ready", str, "Path that your application answers once it is ready; by default --path.", metavar="PATH"),
     _repeatable("cpus", "N", "Number of CPUs for the server; repeatable.", kind=int, min=1, max=1024),
     _repeatable("cpu_quota", "CPUS", "CPU quota for the server, like a container's limit: 0.5 or 500m; repeatable."),
-    _repeatable("burn", "TIME", "How long each request computes: 300us; repeatable.", "--burn-us"),
+    _repeatable("burn", "TIME", "CPU work of each request: 300us; repeatable.", "--burn-us"),
     _repeatable("wait", "TIME", "How long the remote system takes to answer: 20ms; repeatable.", "--wait-us"),
-    _repeatable("load", "NAME", "Load: saturate-50, share-50, 5000/s, …; repeatable."),
-    _option("blocks", int, "Number of blocks; with --max-blocks the minimum.", min=1),
-    _option("max_blocks", int, "At least 5 blocks, and more until the ratios are precise, up to this many.", min=1),
-    _option("precision", float, "How precise is enough: 0.02 is each ratio to ± 2 %.", min=0.0001, max=1),
-    _option("no_stopping", bool, "The profile's blocks and no more, however imprecise the ratios are.", default=False),
-    _option("windows", int, "Windows per fork, under --protocol separate.", min=1),
-    _option("window_s", float, "Seconds per window, under --protocol separate.", min=0.1),
+    _repeatable("load", "NAME", "Load: saturate-50 (closed loop), share-50, 5000/s (constant rates), …; repeatable."),
+    _option("blocks", int, "Number of blocks; with --max-blocks, the minimum.", min=1),
+    _option("max_blocks", int, "Measure 5 blocks or more, up to this many, until the ratios are precise.", min=1),
+    _option("precision", float, "How precise is enough: 0.02 means each ratio to ± 2 %.", min=0.0001, max=1),
+    _option("no_stopping", bool, "Add no blocks to the profile's, however imprecise the ratios are.", default=False),
+    _option("windows", int, "Windows per fork, with --protocol separate.", min=1),
+    _option("window_s", float, "Seconds per window, with --protocol separate.", min=0.1),
     _option(
         "protocol",
         _PROTOCOLS,
-        "interleaved: the executors of a block take turns; separate: one after another. By default as the profile "
-        "says.",
+        "interleaved: the executors of a block take turns; separate: they are measured one after another; by default "
+        "what the profile says.",
     ),
-    _option("rounds", int, "Rounds per fork, under --protocol interleaved.", min=2),
-    _option("seed", int, "Repeat the order of forks of the run with this seed.", min=0),
+    _option("rounds", int, "Rounds per fork, with --protocol interleaved.", min=2),
+    _option("seed", int, "Repeat the order of forks of a run with this seed.", min=0),
     _once("aa", str, "Measure only this executor, against itself.", metavar="NAME"),
 )
 _AS_GIVEN = (
@@ -169,13 +169,13 @@ def _selected(asked: Mapping[str, Any]) -> Options:
     from jdkmatrix.jdks.own import own_ids
 
     if asked["profile"] is not None and asked["scenario"] is not None:
-        raise MatrixError("--profile and --scenario exclude each other: give one of them")
+        raise MatrixError("--profile and --scenario cannot be combined: give one of them")
     if asked["scenario"] is None and asked["scale"] != "auto":
         raise MatrixError("--scale needs a --scenario")
     homes = own_ids(asked["jdk_home"] or ())
     own, other_arms = own_table(asked["command"], asked["war"], asked["path"], asked["ready"], asked["arm"] or ())
     if own and asked["workload"]:
-        raise MatrixError("--workload: --command and --war are a workload of their own")
+        raise MatrixError("--workload: the application of --command or --war is the workload")
     armed, tunings = arms(other_arms)
     named: dict[str, Sequence[str | int] | None] = {
         "workload": [*own] or asked["workload"],

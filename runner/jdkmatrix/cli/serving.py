@@ -34,7 +34,7 @@ def serve(runs: Sequence[Path], port: int) -> None:
     try:
         server = LoopbackServer(port, project.site)
     except OSError as error:
-        raise MatrixError(f"--port {port}: {error.strerror}; --port 0 takes any that is free") from None
+        raise MatrixError(f"--port {port}: {error.strerror}; --port 0 takes any free one") from None
     ended = threading.Event()
     write = partial(write_site, project, site=None)
     watcher = threading.Thread(target=watch, args=(folders, write, ended, known), daemon=True)
@@ -71,7 +71,7 @@ def watch(
         except Exception as error:
             why = why_not_written(error)
             if why != told:
-                print(f"matrix: the site is not written again: {why}", file=sys.stderr)
+                print(f"matrix: the site was not rewritten: {why}", file=sys.stderr)
             told = why
 
 

@@ -52,8 +52,8 @@ def _ahead(ratio: Ratio, precision: float, block_s: float, *, sequential: bool) 
         return f"; known to {plus_minus(math.expm1(ratio.half_width_log or 0))}"
     share = plus_minus(math.expm1(half_width_that_tells(ratio.value, precision)))
     if more > BLOCKS_TOLD_MAX:
-        return f"; to {share} more than {BLOCKS_TOLD_MAX} blocks"
-    return f"; to {share} about {plural(more, 'more block')}, {span(more * block_s)}"
+        return f"; {share} needs more than {BLOCKS_TOLD_MAX} more blocks"
+    return f"; {share} needs about {plural(more, 'more block')}, {span(more * block_s)}"
 
 
 def blocks_ahead(ratio: Ratio, precision: float, *, sequential: bool) -> int | None:

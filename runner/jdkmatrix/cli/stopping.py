@@ -37,7 +37,7 @@ def stoppable() -> Iterator[None]:
         yield
     except StoppedError as stopped:
         name = signal.Signals(stopped.exit_code - 128).name
-        print(f"matrix: stopped by {name}; what had been finished is kept", file=sys.stderr)
+        print(f"matrix: stopped by {name}; finished work is kept", file=sys.stderr)
         sys.exit(stopped.exit_code)
     finally:
         for number, handler in previous.items():

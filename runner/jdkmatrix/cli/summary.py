@@ -218,7 +218,7 @@ def _told(cell: CellStats, run: JudgedRun) -> Iterator[str]:
         yield f"{key.executor} {words}"
     if failed_words(cell):
         counts = "counts" if cell.failed_requests == 1 else "count"
-        yield f"{plural(cell.failed_requests, 'request')} failed with {key.executor} and {counts} in no throughput"
+        yield f"{plural(cell.failed_requests, 'request')} failed with {key.executor} and {counts} towards no throughput"
     ratio = run.judgements.of(run.cells.leading(key), key)
     if ratio is not None and ratio.verdict is Verdict.NOT_JUDGED:
         compared = "A/A check" if is_aa_arm(key.executor) else "ratio"
@@ -253,7 +253,7 @@ def _caption(run: JudgedRun) -> str:
         return caption
     caption += "; p99: of all requests of the usable forks together"
     if any(kind_of(cell.load).load.in_windows.is_closed_loop for cell in cells):
-        caption += ", in a closed loop service time, where a slow answer delays the next request"
+        caption += "; in a closed loop it is service time, where a slow answer delays the next request"
     return caption
 
 

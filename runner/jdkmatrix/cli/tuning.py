@@ -34,7 +34,7 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
     _need_root("--tune")
     _refuse_beside_a_run(host)
     if not yes and not (sys.stdin and sys.stdin.isatty()):
-        raise MatrixError("--tune asks before it changes anything, and nobody is here to answer: add --yes")
+        raise MatrixError("--tune asks before it changes anything, and there is no terminal to answer on: add --yes")
     host = host or this_host()
     planned = steps(host, proposed(host))
     console = console_here()
@@ -112,8 +112,8 @@ def _agreed() -> bool:
 def _refuse_beside_a_run(host: Host | None) -> None:
     if host is None and is_measuring():
         raise MatrixError(
-            "a run is measuring on this host: what it measures would change while nothing records it; wait until it "
-            "has ended"
+            "a run is measuring on this host: what it measures would change, and nothing would record that; wait "
+            "until it has ended"
         )
 
 

@@ -21,7 +21,7 @@ def verdict_table(claims: Mapping[str, Sequence[HostVerdict]]) -> str:
     """Build a table with a row for every claim that the first host could judge, and below it a list of the hosts."""
     said = [told[0] for told in claims.values() if told and told[0].judged.decided]
     if not said:
-        return "No run speaks to a published claim."
+        return "No run bears on a published claim."
     said.sort(key=lambda one: _ORDER.index(one.judged.verdict))
     names = host_names(run for one in said for run in one.runs)
     hosts: dict[str, set[str]] = {}

@@ -31,7 +31,7 @@ def microseconds(option: str, most_us: int, text: str) -> int:
     """
     found = _TIME.fullmatch(text.strip())
     if found is None:
-        raise MatrixError(f'{option}: "{text}" is no valid time (allowed: 300us, 20ms, 1s, or a number of µs)')
+        raise MatrixError(f'{option}: "{text}" is not a valid time (allowed: 300us, 20ms, 1s, or a number of µs)')
     us = Decimal(found[1]) * _US[found[2] or "us"]
     if us != int(us):
         raise MatrixError(f"{option}: {text} is {us:g} µs; whole µs are needed")
@@ -44,7 +44,7 @@ def quota_cpus(text: str) -> float:
     """Parse "0.5" or "500m", as for containers. Raises: MatrixError: anything else."""
     match = _QUOTA.fullmatch(text.strip())
     if match is None:
-        raise MatrixError(f'--cpu-quota: "{text}" is no valid number of CPUs (allowed: 0.5, 2, 500m)')
+        raise MatrixError(f'--cpu-quota: "{text}" is not a valid number of CPUs (allowed: 0.5, 2, 500m)')
     thousandths = Decimal(match[1]) * (1 if match[2] else 1000)
     if not 10 <= thousandths <= 1_024_000 or thousandths != int(thousandths):
         raise MatrixError(
@@ -61,7 +61,7 @@ def load_name(text: str) -> str:
     if re.fullmatch(_NUMBER, text.strip()):
         raise MatrixError(
             f'--load: "{text}" has no unit; did you mean "{text}/s", which is a rate, or "saturate-{text}", a closed '
-            "loop of so many connections?"
+            "loop of that many connections?"
         )
     return text
 
@@ -79,14 +79,16 @@ def arms(texts: Iterable[str]) -> tuple[tuple[str, ...], dict[str, dict[str, Any
         with refused(f'--arm: "{text}"', of=ValueError):
             options = shlex.split(given)
         if not executor or bool(colon) != bool(options):
-            raise MatrixError(f'--arm: "{text}" is no EXECUTOR or EXECUTOR:OPTIONS, such as virtual:-XX:+UseParallelGC')
+            raise MatrixError(
+                f'--arm: "{text}" is not EXECUTOR or EXECUTOR:OPTIONS, such as virtual:-XX:+UseParallelGC'
+            )
         if wrong := [option for option in options if not (option.startswith("-") and _name(option))]:
-            raise MatrixError(f'--arm: "{wrong[0]}" is no option of a JVM; it must begin with a hyphen and have a name')
+            raise MatrixError(f'--arm: "{wrong[0]}" is not a JVM option; it must begin with a hyphen and have a name')
         name = _name_of_all(options)
         if options and tunings.setdefault(name, _tuning(options)) != _tuning(options):
             raise MatrixError(
-                f"--arm: {tunings[name]['description']} and {' '.join(options)} would both be called {name}; a table "
-                "[tunings.NAME] of matrix.toml gives one of them a name of its own"
+                f"--arm: {tunings[name]['description']} and {' '.join(options)} would both be called {name}; give one "
+                "of them a name of its own, with a table [tunings.NAME] in matrix.toml"
             )
         executors.append(f"{executor}+{name}" if name else executor)
     return tuple(dict.fromkeys(executors)), tunings

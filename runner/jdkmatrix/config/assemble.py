@@ -74,7 +74,7 @@ def merged(
             found.files.setdefault(table, file)
             for key in (f"{table}.{name}" for name in entries) if table in named else (table,):
                 if (other := found.files.setdefault(key, file)) != file:
-                    found.problems.append((file, f"{key}: stands in {other}, too"))
+                    found.problems.append((file, f"{key}: is also in {other}"))
             found.tables[table] = {**found.tables.get(table, {}), **entries} if table in named else entries
     return found
 

@@ -41,14 +41,14 @@ def of_axes(listed: Axes, found: Axes) -> Iterator[str]:
     for axis in AXES:
         values, whole = getattr(listed, axis), getattr(found, axis)
         for value in {v for v in values if values.count(v) > 1}:
-            yield f'axes.{axis}: "{value}" stands there twice'
+            yield f'axes.{axis}: "{value}" is listed twice'
         if values and set(values) != set(whole) and axis in ("workload", "server", "load"):
-            yield f"axes.{axis}: what is on it follows from the tables; take it out"
+            yield f"axes.{axis}: its values follow from the tables; leave the key out"
 
 
 def _definitions(matrix: Matrix) -> Iterator[str]:
     for name in matrix.workloads.keys() & matrix.experiments.keys():
-        yield f"experiments.{name}: the name stands in [workloads] too"
+        yield f"experiments.{name}: the name is also in [workloads]"
     for name, served in matrix.servers.items():
         yield from (f"servers.{name}{text}" for text in _server(name, served))
     if matrix.driver.jdk not in matrix.axes.jdk:
@@ -57,12 +57,12 @@ def _definitions(matrix: Matrix) -> Iterator[str]:
 
 def _server(name: str, served: ServerTable) -> Iterator[str]:
     if name == NO_SERVER:
-        yield ": the name is kept for experiments without a server"
+        yield ": the name is reserved for experiments without a server"
         return
     kind = server_kind(name)
     if kind is None:
         kinds = ", ".join(server_kinds())
-        yield f": the name of a server is that of its kind, or begins with it and a hyphen (allowed: {kinds})"
+        yield f": the name of a server must be that of its kind, or begin with it and a hyphen (allowed: {kinds})"
         return
     for key, value in (("artefact", served.artefact), ("feature_sets", served.feature_sets)):
         if bool(value) != kind.has_features:
@@ -104,7 +104,7 @@ def _own(workload: Workload) -> Iterator[str]:
 
 def _served(workload: Workload) -> Iterator[str]:
     if (workload.application is None) == (workload.own is None):
-        yield "application: either it or a table own is needed"
+        yield "application: either this or a table `own` is needed"
         return
     if workload.own:
         yield from _own(workload)
@@ -175,7 +175,7 @@ def _first(matrix: Matrix, name: str, profile: Profile) -> Iterator[str]:
     if (first.promised_precision, first.max_blocks) != (profile.promised_precision, profile.max_blocks):
         yield (
             f'"{profile.first}" has precision = {first.promised_precision:g} and max_blocks = {first.max_blocks}, and '
-            f"this profile {profile.promised_precision:g} and {profile.max_blocks}: those of one run must be equal"
+            f"this profile {profile.promised_precision:g} and {profile.max_blocks}: they must be equal within one run"
         )
 
 
@@ -184,7 +184,7 @@ def _blocks(profile: Protocol) -> Iterator[str]:
         if rule.blocks is not None and rule.blocks > profile.blocks:
             yield f"include[{i}].blocks: found {rule.blocks}; at most the {profile.blocks} of the profile are allowed"
     if profile.max_rounds is not None and profile.max_rounds < profile.rounds:
-        yield f"max_rounds: found {profile.max_rounds}; at least the {profile.rounds} rounds of the first block"
+        yield f"max_rounds: found {profile.max_rounds}; must be at least the {profile.rounds} rounds of the first block"
     try:
         profile.stopping  # noqa: B018 - its rules are checked where they are defined
     except MatrixError as error:

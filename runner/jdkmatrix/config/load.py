@@ -59,7 +59,7 @@ def parse_files(
     for table, entries in (tables or {}).items():
         for name, entry in entries.items():
             if any(_is_another(said.get(table), name, entry) for said in files.values()):
-                raise MatrixError(f"{table}.{name}: the command line makes it, and there is another table of this name")
+                raise MatrixError(f"{table}.{name}: the command line makes it, but another table has this name")
     added = {table: {**files[first].get(table, {}), **entries} for table, entries in (tables or {}).items() if entries}
     found = assembled({first: {**files[first], **added}, **{name: files[name] for name in others}}, also or {})
     if found.problems:

@@ -36,7 +36,7 @@ def _words(text: str) -> list[str]:
     every = (part for word in words for part in parts(word))
     if of_cell := next(filter(_OF_CELL.match, every), None):
         raise ValueError(
-            f"{of_cell} is the cell's affair: jvm.hotspot.options of the workload say it for all arms, and "
+            f"{of_cell} belongs to the cell: give it in jvm.hotspot.options of the workload for all arms, or with "
             "--arm 'virtual:OPTIONS' for another arm"
         )
     return words
@@ -59,12 +59,12 @@ def _command(text: str) -> str:
         raise ValueError("there is no program in it")
     found = {name for word in words for name in placeholders(word, _PLACEHOLDERS)}
     if within := [word for word in words for name in LISTS if f"{{{name}}}" in word and word != f"{{{name}}}"]:
-        raise ValueError(f'"{within[0]}": {{jvm_options}} and {{arm}} are words of their own')
+        raise ValueError(f'"{within[0]}": {{jvm_options}} and {{arm}} must be words of their own')
     if "port" not in found:
-        raise ValueError("it must listen on {port}, which is another one at every start, and does not say so")
+        raise ValueError("it must listen on {port}, which differs at every start, and does not contain it")
     if program != "java" and "jvm_options" not in found:
         raise ValueError(
-            "it has no {jvm_options}, and every arm must have the same; behind `java` they go by themselves"
+            "it has no {jvm_options}, which all arms must share; only after `java` are they added by themselves"
         )
     return text
 
@@ -76,7 +76,7 @@ def _path(path: str) -> str:
 
 def _ready(path: str) -> str:
     if example(_path(path)) != path:
-        raise ValueError(f"{path!r} has fields, and one path is asked for")
+        raise ValueError(f"{path!r} has fields, but must be a single path")
     return path
 
 
@@ -100,7 +100,7 @@ class OwnApplication(Table):
         if (self.war is None) == (self.command is None):
             raise ValueError("either war or command is needed")
         if self.arms if self.command is None else "pool" not in self.arms:
-            raise ValueError("arms: those of a command, pool and what is compared with it; a WAR has none")
+            raise ValueError("arms: a command has pool and what is compared with it; a WAR has none")
         return self
 
     @property

@@ -81,7 +81,7 @@ def c_states(host: Host) -> Check | None:
         return Check("not shown", found, why, changes=changes)
     if not changes:
         return Check("ready", found)
-    why = "a CPU that slept answers later: at a moderate rate this is in the latency of whoever sleeps more"
+    why = "a CPU that slept answers later: at a moderate rate this adds to the latency of the executor that sleeps more"
     advice = f"cpupower idle-set --disable-by-latency {DEEPEST_LATENCY_MAX_US + 1}"
     return Check("noisy", found, why, advice, changes)
 

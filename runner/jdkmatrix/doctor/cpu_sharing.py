@@ -60,13 +60,13 @@ def isolation(host: Host) -> Check | None:
     tickless = host.cpus(f"{_CPU}/nohz_full") or ()  # if there is no such CPU, some kernels print "(null)" here
     found = f"isolated {format_cpu_list(isolated) or 'none'}, nohz_full {format_cpu_list(tickless) or 'none'}"
     if allowed & set(isolated):
-        why = "the kernel spreads no threads over isolated CPUs: a server of several would run on one of them"
-        advice = "boot without isolcpus=; a calm host does not need it, as each side gets CPUs of its own"
+        why = "the kernel does not spread threads over isolated CPUs: a server on several would use only one of them"
+        advice = "boot without isolcpus=; a quiet host does not need it, as each side gets CPUs of its own"
         return Check("noisy", found, why, advice)
     if allowed & set(tickless):
         why = (
-            "on CPUs of nohz_full it costs more to enter the kernel, and the clock of a process is up to a second "
-            "behind where a thread runs without a pause: CPU time of short windows can be off by as much"
+            "entering the kernel costs more on nohz_full CPUs, and the CPU clock of a process lags by up to a second "
+            "where a thread runs without a pause: CPU time of short windows can be off by as much"
         )
         advice = "boot without nohz_full=, or keep the run off these CPUs: taskset --cpu-list"
         return Check("noisy", found, why, advice)
@@ -84,10 +84,10 @@ def interrupts(host: Host) -> Check | None:
     reaching = [file for file, cpus in lists.items() if server & set(cpus)]
     rates_per_s = host.activity.interrupts_per_s if host.activity else {}
     rate_per_s = max(rates_per_s.get(cpu, 0.0) for cpu in server)
-    rate = f"up to {rate_per_s:,.0f}/s" if rates_per_s else "how often not shown"
+    rate = f"up to {rate_per_s:,.0f}/s" if rates_per_s else "how often is not shown"
     found = f"{len(reaching)} of {len(lists)} may interrupt the server (CPU {format_cpu_list(server)}), {rate}"
     if any(host.text(file) == "irqbalance" for file in host.matching("/proc/[0-9]*/comm")):
-        why = "irqbalance moves interrupts from CPU to CPU while a run goes on"
+        why = "irqbalance moves interrupts from CPU to CPU during a run"
         return Check("noisy", f"{found}; irqbalance runs", why, "systemctl stop irqbalance")
     if reaching and not rates_per_s:
         return Check("not shown", found)
@@ -108,7 +108,7 @@ def _routed(host: Host, files: Sequence[str], cpus: tuple[int, ...]) -> tuple[Ho
     mask = cpu_mask(cpus, like=default or "")
     if default in (None, mask):
         return moved
-    return (HostChange("/proc/irq/default_smp_affinity", mask, f"{why}, those to come too"), *moved)
+    return (HostChange("/proc/irq/default_smp_affinity", mask, f"{why}, future ones included"), *moved)
 
 
 def cpu_quota(host: Host) -> Check | None:
@@ -122,7 +122,7 @@ def cpu_quota(host: Host) -> Check | None:
     throttled = f", throttled in {plural(periods, 'period')} so far" if periods else ""
     if cpus >= len(host.allowed):
         return Check("ready", f"{cpus:g} {'CPU' if cpus == 1 else 'CPUs'}{throttled}")
-    why = "whoever uses it up stands still until the next period, mostly for tens of ms"
+    why = "whoever uses it up stands still until the next period, usually for tens of ms"
     advice = "run without a quota (docker: no --cpus, but --cpuset-cpus)"
     verdict: Verdict = "unfit" if cpus < CPUS_NEEDED else "noisy"
     return Check(verdict, f"{cpus:g} of {plural(len(host.allowed), 'CPU')}{throttled}", why, advice)

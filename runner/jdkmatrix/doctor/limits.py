@@ -49,7 +49,7 @@ def perf_events(host: Host) -> Check | None:
     found = f"perf_event_paranoid {value}"
     if value <= 2:
         return Check("ready", found)
-    why = "disturbs nothing, but without root nobody can count cycles and cache misses to explain a difference"
+    why = "harmless, but only root can count cycles and cache misses to explain a difference"
     return Check("ready", found, why, "sysctl kernel.perf_event_paranoid=2 for profiling")
 
 
@@ -118,12 +118,12 @@ def ephemeral_ports(host: Host) -> Check | None:
 
 
 def listen_queue(host: Host) -> Check | None:
-    why = "when a driver connects all at once, the rest is dropped and tries again after a second"
+    why = "when a driver opens all connections at once, those beyond it are dropped and try again after a second"
     return _queue(host, "/proc/sys/net/core/somaxconn", why)
 
 
 def syn_queue(host: Host) -> Check | None:
-    why = "when a driver connects all at once, the rest is dropped or gets a connection without its TCP options"
+    why = "when a driver opens all connections at once, those beyond it are dropped or lose their TCP options"
     return _queue(host, "/proc/sys/net/ipv4/tcp_max_syn_backlog", why)
 
 

@@ -16,13 +16,13 @@ def machine(host: Host) -> Check | None:
     here = read_machine(host.root)
     if here.is_virtual is None and not here.in_container:
         return None
-    below = "metal" if here.is_virtual is False else "VM" if here.is_virtual else "machine of unknown kind"
-    found = f"container on a {below}" if here.in_container else below
+    below = "bare metal" if here.is_virtual is False else "a VM" if here.is_virtual else "a machine of unknown kind"
+    found = f"container on {below}" if here.in_container else below.removeprefix("a ")
     found += f" ({here.maker})" if here.maker else ""
     if not here.is_virtual:
         return Check("not shown" if here.is_virtual is None else "ready", found)
     why = "other guests share caches and memory, and the hypervisor moves CPUs: figures differ from hour to hour"
-    return Check("noisy", found, why, "compare inside one run only; absolute figures want metal")
+    return Check("noisy", found, why, "compare only within one run; absolute figures need bare metal")
 
 
 def clock_source(host: Host) -> Check | None:
@@ -36,6 +36,6 @@ def clock_source(host: Host) -> Check | None:
     available = (host.text(f"{_CLOCK}/available_clocksource") or "").split()
     better = next((clock for clock in available if clock in CLOCKS_WITHOUT_SYSTEM_CALL), None)
     if better is None:
-        return Check("noisy", current, why, "see in dmesg why the tsc was given up")
+        return Check("noisy", current, why, "see in dmesg why the kernel gave up the TSC")
     change = HostChange(f"{_CLOCK}/current_clocksource", better, "the time without a system call")
     return Check("noisy", current, why, f"echo {better} > {change.file}", (change,))

@@ -48,7 +48,7 @@ def swap(host: Host) -> Check | None:
     found += "" if swappiness is None else f", swappiness {swappiness}"
     if not used_bytes and is_calm:
         return Check("ready", found)
-    why = "a collector that touches a page on disk stops the server for milliseconds"
+    why = "a collector that touches a swapped-out page stops the server for milliseconds"
     change = HostChange(_SWAPPINESS, str(SWAPPINESS_CALM), "heap pages go to disk last")
     return Check("noisy", found, why, "swapoff -a while measuring", () if swappiness is None or is_calm else (change,))
 
@@ -62,12 +62,10 @@ def huge_pages(host: Host) -> Check | None:
     noisy: list[tuple[str, HostChange]] = []
     if enabled == "always":
         why = "khugepaged joins pages of the server when it finds time: heap and stacks get faster at some point"
-        noisy.append((why, HostChange(f"{_THP}/enabled", "madvise", "huge pages only for who asks for them")))
+        noisy.append((why, HostChange(f"{_THP}/enabled", "madvise", "huge pages only for those who ask for them")))
     if enabled != "never" and defrag == "always":
-        why = "whoever asks for a huge page stands still while the kernel moves others together"
-        noisy.append(
-            (why, HostChange(f"{_THP}/defrag", "madvise", "no standing still for huge pages unless asked for"))
-        )
+        why = "whoever asks for a huge page stalls while the kernel moves other pages together"
+        noisy.append((why, HostChange(f"{_THP}/defrag", "madvise", "no stalls for huge pages unless asked for")))
     found = f"{enabled}, defrag {defrag or 'not shown'}"
     if not noisy:
         return Check("ready", found)

@@ -32,7 +32,7 @@ def load(host: Host) -> Check | None:
     found = f"{one_min:.2f} over the last minute"
     if one_min <= min(LOAD_MAX, LOAD_PER_CPU_MAX * max(len(host.allowed), 1)):
         return Check("ready", found)
-    return Check("noisy", found, "others use this host", "end what else is running, and wait a minute")
+    return Check("noisy", found, "others use this host", "stop whatever else is running, and wait a minute")
 
 
 def pressure_stall(host: Host) -> Check | None:
@@ -47,7 +47,7 @@ def pressure_stall(host: Host) -> Check | None:
     above = [resource for resource, share in shares.items() if share > PSI_AVG10_MAX[resource]]
     if not above:
         return Check("ready", found)
-    return Check("noisy", found, f"tasks wait for {' and '.join(above)}", "end what else is running")
+    return Check("noisy", found, f"tasks wait for {' and '.join(above)}", "stop whatever else is running")
 
 
 def foreign_load(host: Host) -> Check | None:
@@ -61,7 +61,7 @@ def foreign_load(host: Host) -> Check | None:
         return Check("ready", found)
     named = ", ".join(f"{name} {cpus:.2f}" for name, cpus in seen.busiest)
     why = "others take time and cache from server and driver; windows in which they do are invalid"
-    return Check("noisy", f"{found}: {named or 'no process shown'}", why, "end these, or wait for them")
+    return Check("noisy", f"{found}: {named or 'no process shown'}", why, "stop these, or wait until they end")
 
 
 def steal(host: Host) -> Check | None:
@@ -73,8 +73,8 @@ def steal(host: Host) -> Check | None:
     found = f"up to {share:.1%} (CPU {cpu})" if share else "none"
     if share <= STEAL_SHARE_MAX:
         return Check("ready", found)
-    why = "the hypervisor gives the CPUs to other guests meanwhile"
-    advice = "dedicated CPUs or metal; else more blocks, as windows with steal are invalid"
+    why = "the hypervisor gives the CPUs to other guests for that time"
+    advice = "dedicated CPUs or bare metal; else more blocks, as windows with steal are invalid"
     return Check("unfit" if share > STEAL_SHARE_UNFIT else "noisy", found, why, advice)
 
 
@@ -98,8 +98,8 @@ def hiccups(host: Host) -> Check | None:
         return Check("ready", found)
     told = "none" if worst.stolen_s is None else f"{worst.stolen_s * 1e3:.0f} ms"
     official = f"{worst.away_s * 1e3:.0f} ms in all, reported as steal: {told}"
-    why = f"the CPUs stood still although no process of this host had them ({official}): this is in every tail"
-    advice = "metal or dedicated CPUs; else trust no tail shorter than these gaps, and use more blocks"
+    why = f"the CPUs stood still although no process of this host had them ({official}): every tail includes this"
+    advice = "bare metal or dedicated CPUs; else trust no tail shorter than these gaps, and use more blocks"
     return Check("unfit" if share > AWAY_SHARE_UNFIT else "noisy", found, why, advice)
 
 

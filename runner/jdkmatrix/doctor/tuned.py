@@ -68,7 +68,7 @@ def load(file: Path) -> Tuned | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise MatrixError(f"{file}: not a record of --tune that can be read ({error}); nothing was changed") from None
+        raise MatrixError(f"{file}: not a readable record of --tune ({error}); nothing was changed") from None
 
 
 def save(file: Path, tuned: Tuned) -> None:
@@ -97,6 +97,6 @@ def locked(file: Path) -> Iterator[None]:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        raise MatrixError("another `matrix doctor --tune` or `--restore` is at work") from None
+        raise MatrixError("another `matrix doctor --tune` or `--restore` is running") from None
     finally:
         os.close(folder)

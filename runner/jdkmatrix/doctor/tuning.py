@@ -80,7 +80,7 @@ def tune(host: Host, planned: Iterable[Step], state: Path) -> dict[str, str]:
         for step in planned:
             error, now = _write(host, step.file, step.new), current(host, step.file)
             if not error and now == step.found:
-                error = "the kernel took it and kept the old value"
+                error = "the kernel accepted it but kept the old value"
             if error:
                 failed[step.file] = error
             tuned = tuned.with_outcome(step.file, f"failed: {error}" if error else "written", None if error else now)

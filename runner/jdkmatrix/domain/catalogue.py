@@ -41,13 +41,13 @@ def placeholders(text: str, allowed: Sequence[str]) -> list[str]:
     try:
         parts = list(Formatter().parse(text))
     except ValueError as error:
-        raise ValueError(f"{error}; a brace that begins or ends no placeholder is doubled") from None
+        raise ValueError(f"{error}; double a brace that is not part of a placeholder") from None
     names = [name for _, name, _, _ in parts if name is not None]
     if wrong := sorted({*names} - {*allowed}):
-        raise ValueError(f"{{{wrong[0]}}} is no placeholder here (allowed: {', '.join(allowed)})")
+        raise ValueError(f"{{{wrong[0]}}} is not a placeholder here (allowed: {', '.join(allowed)})")
     escaped = [(literal.replace("{", "{{").replace("}", "}}"), name) for literal, name, _, _ in parts]
     if "".join(literal + ("" if name is None else f"{{{name}}}") for literal, name in escaped) != text:
-        raise ValueError(f'"{text}": a placeholder is a name in braces and no more, such as {{{names[0]}}}')
+        raise ValueError(f'"{text}": a placeholder is a name in braces and nothing else, such as {{{names[0]}}}')
     return names
 
 
@@ -242,7 +242,7 @@ def _whole(path: Path) -> dict[str, Any]:
         return told
     other = path.parent.parent / str(base) / path.name
     if not other.is_file() or "extends" in (inherited := read_toml(other)):
-        raise MatrixError(f'{path}: extends: "{base}" is no server beside this one, or extends another itself')
+        raise MatrixError(f'{path}: extends: "{base}" is not a server beside this one, or itself extends another')
     return {**_beside(str(base), inherited), **told}
 
 

@@ -28,7 +28,7 @@ def check_executor(name: str) -> str:
         if tuning is None or _TUNING.fullmatch(tuning):
             return name
         raise ValueError(
-            f'"{name}": "{tuning}" is no name of a tuning (allowed: lower-case letters and digits, - and . inside)'
+            f'"{name}": "{tuning}" is not the name of a tuning (allowed: lower-case letters and digits, - and . inside)'
         )
     if (template := _ANY_NUMBER.sub("-N", base)) != base and template in executor_kinds():
         raise ValueError(wrong_size(base, template, _SIZE_MAX))
@@ -37,7 +37,7 @@ def check_executor(name: str) -> str:
     hint = f'; did you mean "{guess}{_AGAIN if is_aa_arm(name) else ""}"?' if guess else ""
     raise ValueError(
         f'"{name}" is not an executor{hint} (allowed: {", ".join(executor_kinds())} with N in 1..99999, '
-        f"each of them with {_TUNED}NAME of a [tunings.NAME] behind it, and with {_AGAIN} at the end as the second arm "
+        f"each optionally followed by {_TUNED}NAME of a [tunings.NAME], and by {_AGAIN} at the end as the second arm "
         "of an A/A check)"
     )
 

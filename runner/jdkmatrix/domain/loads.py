@@ -103,7 +103,7 @@ class RampLoad(DriverLoad):
             if third == first:
                 raise ValueError(f"three points at {first:g} s: a jump has two")
         if not any(t0 < t1 and rate0 + rate1 > 0 for (t0, rate0), (t1, rate1) in pairwise(self.points)):
-            raise ValueError("no rate is above 0 for any time")
+            raise ValueError("the rate is never above 0 for any length of time")
         return self
 
     @property
@@ -212,7 +212,7 @@ class InFlightLoad(TaskLoad):
     tasks: Annotated[int, Field(ge=1, le=1_000_000)]
 
     def words(self) -> str:
-        return f"closed loop: {plural(self.tasks, 'task')} in flight, each that ends is followed by the next"
+        return f"closed loop: {plural(self.tasks, 'task')} in flight, each followed by the next as it ends"
 
     def short_words(self) -> str:
         return f"{self.tasks:,} in flight"

@@ -78,7 +78,7 @@ class RemoteAnswers(Table):
     @model_validator(mode="after")
     def _has_its_sigma(self) -> Self:
         if (self.spread == "lognormal") != (self.sigma is not None):
-            raise ValueError('sigma: belongs to spread = "lognormal", and only there')
+            raise ValueError('sigma: spread = "lognormal" needs it, and no other spread takes it')
         return self
 
     def query(self, wait_us: int) -> str:

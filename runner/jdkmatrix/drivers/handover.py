@@ -82,7 +82,7 @@ class HandoverSession(LoadgenAndWrk2):
         self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD, lead_s: float = 0.0
     ) -> LoadResult:
         if self.at_work == "wrk2":
-            raise DriverError(f"{label}: wrk2 measures by now, and loadgen has ended")
+            raise DriverError(f"{label}: wrk2 is already measuring, and loadgen has ended")
         result = super().warm(load, duration_s, label=label, edge=edge, lead_s=lead_s)
         self._requests += (result.sent or 0) + (result.lead.sent if result.lead else 0) + load.connections
         return result

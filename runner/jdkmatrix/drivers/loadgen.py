@@ -317,7 +317,7 @@ class LoadgenSession(DriverSession):
         try:
             return _EVENT.validate_json(line)
         except ValidationError as error:
-            raise DriverError(f"loadgen printed what is no event of this version: {line[:200]!r}") from error
+            raise DriverError(f"loadgen printed no event of this version: {line[:200]!r}") from error
 
     def _failure(self, event: Event) -> DriverError:
         if not isinstance(event, Failed):

@@ -114,7 +114,7 @@ class Wrk2:
         """See `drivers.base.Driver`."""
         files_max = _open_files_max()
         if phase.load.connections + _OWN_FILES > files_max:
-            return f"{phase.load.connections:,} connections: a process may have {files_max:,} open files (ulimit -Hn)"
+            return f"{phase.load.connections:,} connections: a process may open only {files_max:,} files (ulimit -Hn)"
         return cannot_measure(phase)
 
 
@@ -152,7 +152,7 @@ class Wrk2Session:
         """
         reason = cannot_send(load, cpus=len(self._target.cpus), timeout_s=self._target.timeout_s)
         if reason is not None or not isinstance(load, RateLoad):
-            raise DriverError(reason or f"wrk2 cannot make the load {load.kind!r}")
+            raise DriverError(reason or f"wrk2 cannot generate the load {load.kind!r}")
         threads = thread_count(load.connections, len(self._target.cpus))
         lead, lasts_s = calibrated_s(load.connections, threads), asked_s(load, threads, duration_s)
         script = self._write_script(load, threads, label)
@@ -169,7 +169,7 @@ class Wrk2Session:
         except DriverError as error:
             raise DriverError(f"{error} (exit status {ran.status}; see {log})") from None
         if ran.status != 0:
-            raise DriverError(f"wrk2 printed a whole run and ended with exit status {ran.status}; see {log}")
+            raise DriverError(f"wrk2 printed a complete run but ended with exit status {ran.status}; see {log}")
         if output.corrected is None or output.uncorrected is None:
             raise DriverError(f"wrk2 printed no latency distribution although -L and -U were given; see {log}")
         self._first_unique = None if first_unique is None else first_unique + threads * most_requests(output)
@@ -212,7 +212,7 @@ class Wrk2Session:
         if mix is None:
             return None
         if self._first_unique is None and mix.has_unique:
-            raise DriverError("an earlier phase of this wrk2 session failed: its unique numbers must not come again")
+            raise DriverError("an earlier phase of this wrk2 session failed: its unique numbers must not be used again")
         path = self._target.log_dir / f"{label}.lua"
         authority = urlsplit(self._target.url).netloc
         path.write_text(wrk2_script(mix, authority, threads=threads, first_unique=self._first_unique or 0))

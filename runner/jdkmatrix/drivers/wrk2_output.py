@@ -206,7 +206,7 @@ def _histogram(lines: _Lines) -> Histogram:
         summary[percent] = _rounded(match[2], match[3], _MICROSECONDS)
     lines.take(_BLANK, "an empty line")
     lines.take(_SPECTRUM_TITLE, '"Detailed Percentile spectrum:"')
-    lines.take(_SPECTRUM_HEAD, "the spectrum's head")
+    lines.take(_SPECTRUM_HEAD, "the spectrum's header")
     lines.take(_BLANK, "an empty line")
     rows: list[SpectrumRow] = []
     for found in lines.while_matching(_SPECTRUM_ROW):
@@ -252,8 +252,8 @@ def _check_recorded(
     least = 0 if calibrated else requests - connections
     if not least <= histogram.total_count <= requests:
         raise lines.error_before(
-            f"as many requests as the histogram holds ({histogram.total_count}), at most one per connection "
-            f"more, or a calibration line that says why values were dropped"
+            f"as many requests as the histogram holds ({histogram.total_count}), at most one more per "
+            f"connection, or a calibration line that says why values were dropped"
         )
 
 

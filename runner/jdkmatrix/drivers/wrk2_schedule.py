@@ -48,7 +48,7 @@ def due_requests(load: RateLoad, threads: int, from_s: float, to_s: float) -> in
 def cannot_send(load: Load, *, cpus: int, timeout_s: float) -> str | None:
     """Return why wrk2 cannot make that load for any length of time, or None."""
     if isinstance(load, RampLoad):
-        return "wrk2 cannot change its rate: it sends at a constant one from start to end"
+        return "wrk2 cannot change its rate: it is constant from start to end"
     if not isinstance(load, RateLoad):
         return "wrk2 has no closed loop: it always sends at a constant rate"
     if not load.rate_rps.is_integer():
@@ -56,7 +56,7 @@ def cannot_send(load: Load, *, cpus: int, timeout_s: float) -> str | None:
     period_s = load.connections / load.rate_rps
     if period_s >= math.ceil(timeout_s):
         return (
-            f"{load.connections:,} connections at {load.rate_rps:g} requests/s send every {period_s:.3g} s each; wrk2 "
+            f"{load.connections:,} connections at {load.rate_rps:g} requests/s each send every {period_s:.3g} s; wrk2 "
             f"would count such a pause as a timeout ({math.ceil(timeout_s)} s): use fewer connections or a higher rate"
         )
     threads = thread_count(load.connections, cpus)
@@ -80,13 +80,13 @@ def cannot_measure(phase: Phase) -> str | None:
     lead = calibrated_s(load.connections, threads)
     if duration_s < WINDOW_S_MIN:
         return (
-            f"wrk2 throws the latencies of its first {lead:g} s away: its windows are at least {WINDOW_S_MIN:g} s long "
-            f"behind that, not {duration_s:g} s"
+            f"wrk2 discards the latencies of its first {lead:g} s: after that, its windows must be at least "
+            f"{WINDOW_S_MIN:g} s long, not {duration_s:g} s"
         )
     due, wanted = due_requests(load, threads, lead, lead + duration_s), load.rate_rps * duration_s
     if abs(due / wanted - 1) > _DUE_DEVIATION_MAX:
         return (
-            f"wrk2 sends {due:,} requests in {duration_s:g} s and not {wanted:,.0f}, since each of its "
-            f"{load.connections:,} connections sends so seldom: use longer windows or fewer connections"
+            f"wrk2 sends {due:,} requests in {duration_s:g} s instead of {wanted:,.0f}, since each of its "
+            f"{load.connections:,} connections sends so rarely: use longer windows or fewer connections"
         )
     return None

@@ -302,23 +302,23 @@ class Experiment(Table, ABC):
         else does."""
         name = cell.workload
         if not self.has_arm(cell.executor):
-            return f"{name} has no {cell.executor} (it has {', '.join(self.ARMS)})"
+            return f"{name} has no arm {cell.executor} (it has {', '.join(self.ARMS)})"
         if not self.has_load(load):
-            return f"{name} cannot have {cell.load} (it has loads of the kind {' or '.join(self.load_kinds())})"
+            return f"{name} cannot run under {cell.load} (it takes loads of the kind {' or '.join(self.load_kinds())})"
         if self.works != (cell.burn_us > 0):
             return f"{name} {'needs tasks that compute: a duration' if self.works else 'has no tasks that compute'}"
         if cell.wait_us and self.calls is None:
-            return f"{name} calls no remote system whose answer it could wait for"
+            return f"{name} calls no remote system, and so has no answer to wait for"
         return None
 
     def why_never(self, cell: CellKey, load: TaskLoad) -> str | None:
         """Return why its program refuses this one of its cells; None if it does not."""
         least, most = self.AT_ONCE
         if isinstance(load, CountLoad) and not least <= load.count <= most:
-            return f"{cell.workload} has {least:,} to {most:,} at once, and {cell.load} is {load.count:,}"
+            return f"{cell.workload} runs {least:,} to {most:,} at once, and {cell.load} is {load.count:,}"
         size = size_of(cell.executor)
         if size is not None and size > self.POOL_MAX:
-            return f"{cell.workload} has pools of {self.POOL_MAX:,} threads at most, and {cell.executor} has {size:,}"
+            return f"{cell.workload} takes pools of {self.POOL_MAX:,} threads at most, and {cell.executor} has {size:,}"
         return None
 
 

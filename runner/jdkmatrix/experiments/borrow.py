@@ -19,20 +19,20 @@ class Borrow(Rounds):
     PAGE: ClassVar = Page(
         title="Connections",
         introduction=(
-            "Threads take a connection from a pool and give it back, again and again until the time is over. The "
-            "connections lead nowhere and answer at once, so that the pool alone is measured. A thread that yields "
-            "while it has a connection lets others run meanwhile, as one does that waits for a database: then there "
-            "are more threads that want a connection than there are connections."
+            "Threads take a connection from a pool and give it back, over and over until the time is up. The "
+            "connections lead nowhere and answer at once, so that only the pool is measured. A thread that yields "
+            "while it holds a connection lets others run meanwhile, as a thread that waits for a database does: then "
+            "more threads want a connection than there are connections."
         ),
-        glossary="An operation is a connection that was taken and given back.",
+        glossary="An operation takes a connection and gives it back.",
         apart=("cpus", "load"),
         groups=(
             THROUGHPUT_CHART,
             ReadingGroup(
                 "each",
-                "What one costs",
-                "CPU time of the whole process, divided by the number of operations; and how long a connection was "
-                "waited for.",
+                "Cost of an operation",
+                "CPU time of the whole process, divided by the number of operations; and how long threads waited for a "
+                "connection.",
                 (
                     ChartFigure(CPU, "CPU", "CPU time per operation in µs"),
                     ChartFigure(P50, "Median wait", "median wait in ms, logarithmic from 0.001 on", 0.001),

@@ -68,20 +68,20 @@ def _in_flight(seen: Seen) -> float | None:
 
 def _told_parks(parks: Seen) -> Iterator[FactRow]:
     if parks["probe"] != "on":
-        yield FactRow("JDK Flight Recorder", "not asked to look" if parks["probe"] == "off" else f"{parks['reason']}")
+        yield FactRow("JDK Flight Recorder", "not asked to record" if parks["probe"] == "off" else f"{parks['reason']}")
         return
     if parks.get("workers_parked") is not None and parks.get("parked_s") is not None:
         workers = plural(parks["workers_parked"], "worker")
-        yield FactRow("Parked", f"{workers}, together for {digits(parks['parked_s'], 3)} s")
+        yield FactRow("Parked", f"{workers}, for {digits(parks['parked_s'], 3)} s in total")
     if parks.get("parked_while_queued") is not None:
         yield from _told_queued(parks["parked_while_queued"])
     if parks.get("parks_by_blocker"):
         blockers = sorted(parks["parks_by_blocker"].items(), key=lambda item: -item[1])
-        yield FactRow("What they were parked on", "; ".join(f"{name} {number:,}" for name, number in blockers))
+        yield FactRow("Parked on", "; ".join(f"{name} {number:,}" for name, number in blockers))
     if parks.get("clock"):
-        yield FactRow("Times set against each other to", f"{digits(parks['clock']['residual_us'], 2)} µs")
+        yield FactRow("Clocks aligned to within", f"{digits(parks['clock']['residual_us'], 2)} µs")
     if parks.get("lost_bytes"):
-        yield FactRow("Lost", f"{parks['lost_bytes']:,} bytes of events: parks are missing")
+        yield FactRow("Lost", f"{parks['lost_bytes']:,} bytes of events, so parks are missing")
 
 
 def _told_queued(found: Seen) -> Iterator[FactRow]:
@@ -91,8 +91,8 @@ def _told_queued(found: Seen) -> Iterator[FactRow]:
     idle = "" if found["idle_share"] is None else f", {per_cent(found['idle_share'])} of all workers’ time"
     yield FactRow(
         "Parked while tasks were queued",
-        f"{found['count']:,} stretches, {digits(found['total_s'], 3)} s over all workers; no more workers counted than "
-        f"tasks were queued: {digits(found['idle_worker_s'], 3)} s{idle}",
+        f"{found['count']:,} stretches, {digits(found['total_s'], 3)} s over all workers; at most one worker per "
+        f"queued task: {digits(found['idle_worker_s'], 3)} s{idle}",
     )
     for one in found["at_least"]:
         yield FactRow(
@@ -127,8 +127,8 @@ class Burn(Experiment):
         Measurand(_LONG, "", _long_stretches, alone="such stretches of 10 ms and more"),
     )
     DISTRIBUTIONS: ClassVar = {
-        "From when it was due to its start": "latency_to_start",
-        "From when it was due to its end": "latency_to_end",
+        "From due time to start": "latency_to_start",
+        "From due time to end": "latency_to_end",
         "Submitted late by": "submitter_lateness",
         "Parks of workers": "parks.park",
         "Parked while tasks were queued": f"{_QUEUED}.stretch",
@@ -139,7 +139,7 @@ class Burn(Experiment):
         introduction=(
             "Tasks that only compute, each the same fixed amount of work, are handed to an executor of the JDK. "
             "There is no server, no network and no lock between them: whatever keeps CPUs idle here is the "
-            "executor, the kernel or, where fewer tasks are under way than were asked for, the one thread that submits."
+            "executor, the kernel or, where fewer tasks are in flight than were asked for, the one thread that submits."
         ),
         glossary=(
             "rate_rps: tasks that are due per second; cpus: CPUs that the program may use; workers: threads of "
@@ -150,23 +150,23 @@ class Burn(Experiment):
             ReadingGroup(
                 "throughput",
                 "Throughput",
-                "Tasks per second that were done. The bound is work conservation: no CPU is idle while a task waits.",
+                "Tasks done per second. The bound is work conservation: no CPU is idle while a task waits.",
                 (ChartFigure("throughput", "Throughput", "throughput in tasks per second"),),
             ),
             ReadingGroup(
                 "cpu",
                 "CPU used",
-                "Of the CPUs that the program may use, in per cent; 100 means that none was idle.",
+                "How much of the CPUs that it may use the program used, in per cent; 100 means that none was idle.",
                 (ChartFigure("CPU used", "CPU used", "CPU used in %"),),
             ),
             ReadingGroup(
                 "parks",
                 "Parked while tasks were queued",
-                "A worker that is parked while a task waits could have run it, if there is a CPU for it: a park lasts "
-                "until its thread runs again, so that with more workers than CPUs (fixed-50, cached) those that were "
-                "woken and wait for a CPU count too, and nothing is lost. Longest stretch: of one worker "
-                "(infoq-carrier-park is the published result). Share of time: all of them, of all workers’ time; "
-                "only of pools that have a fixed number of them.",
+                "A worker that is parked while a task waits could have run it, if there is a CPU for it. A park lasts "
+                "until its thread runs again: with more workers than CPUs (fixed-50, cached), those that were woken "
+                "and wait for a CPU count too, although nothing is lost. Longest stretch: that of one worker "
+                "(infoq-carrier-park is the published result). Share of time: all stretches, as a share of all "
+                "workers’ time; only for pools with a fixed number of workers.",
                 (
                     ChartFigure(
                         "longest of them", "Longest stretch", "longest stretch in ms, logarithmic from 0.1 on", 0.1
@@ -227,9 +227,9 @@ class Burn(Experiment):
         span = f"{digits(seen['cpu_s'], 3)} s in {digits(seen['duration_s'], 3)} s"
         yield FactRow("CPU", f"{span} on {plural(seen['cpus'], 'CPU')}")
         workers = seen["workers"]
-        yield FactRow("Workers", f"{workers:,}" if workers is not None else "as many as it takes")
+        yield FactRow("Workers", f"{workers:,}" if workers is not None else "as many as needed")
         if seen["lower_bounds"]:
-            yield FactRow("Lower bounds", f"{seen['lower_bounds']:,} latencies of tasks that were never done")
+            yield FactRow("Lower bounds", f"{seen['lower_bounds']:,} latencies, of tasks that were never done")
 
     @classmethod
     def sections(cls, seen: Seen) -> Iterator[tuple[str, tuple[FactRow, ...]]]:
@@ -244,20 +244,20 @@ class Burn(Experiment):
         ]
         if shares:
             low, high = (pick(shares, key=lambda one: one[0]) for pick in (min, max))
-            text = f"{low[0] * 100:.0f} % of what is expected with {_of_expected(low[1], low[2])}"
+            text = f"{low[0] * 100:.0f} % of the expected throughput with {_of_expected(low[1], low[2])}"
             if len(shares) > 1:
-                text = f"from {text}, to {high[0] * 100:.0f} % with {_of_expected(high[1], high[2])}"
+                text = f"from {text} to {high[0] * 100:.0f} % with {_of_expected(high[1], high[2])}"
             yield "Throughput", f"{text}."
         if fewer := [(cell, told) for cell in cells if (told := _fewer_in_flight(cell))]:
             starts = all(base_of(cell.key.executor) in ("platform", "virtual") for cell, _ in fewer)
-            takes_long = ", for which starting a thread takes long," if starts else ""
+            takes_long = ", which takes long to start each thread," if starts else ""
             words = "; ".join(told for _, told in fewer)
-            yield "In flight", f"{words}: its one submitter{takes_long} bounds the throughput, too."
+            yield "In flight", f"{words}: the one thread that submits{takes_long} also bounds the throughput."
         if used := with_reading(cells, _CPU):
             yield "CPU used", f"{range_words([spread.median for _, spread in used], '%')} of the CPUs that it may use."
         if longest := with_reading(cells, _LONGEST):
             cell, spread = max(longest, key=lambda one: one[1].most)
-            stretch = f"a worker at most for {measure(spread.most, spread.unit)} at a stretch ({cell.place})"
+            stretch = f"one worker for at most {measure(spread.most, spread.unit)} at a stretch ({cell.place})"
             yield "Parked while tasks were queued", f"{stretch}{_parked_share(cells)}."
 
 
@@ -271,7 +271,7 @@ def _fewer_in_flight(cell: CompleteCell) -> str | None:
 
 def _parked_share(cells: Sequence[CompleteCell]) -> str:
     shares = [spread.median for _, spread in with_reading(cells, _PARKED)]
-    return f"; together {range_words(shares, '%')} of all workers’ time" if shares else ""
+    return f"; all stretches together {range_words(shares, '%')} of all workers’ time" if shares else ""
 
 
 def _of_expected(cell: CompleteCell, spread: Spread) -> str:

@@ -63,16 +63,16 @@ class Fanout(Experiment):
             " for all or spread. How long does it take until all are answered, and which limit ends it?"
         ),
         glossary=(
-            "requests: how many are sent; at_once: how many may be under way at a time; delay_ms: how long the "
-            "endpoint takes to answer, in ms, on average where delays are spread; ceil: rounded up. A request that "
-            "waits for a thread does so before its own time begins, and in the time after the first request."
+            "requests: how many are sent; at_once: how many may be in flight at a time; delay_ms: how long the "
+            "endpoint takes to answer, in ms, on average where delays are spread; ceil: rounded up. A request’s wait "
+            "for a thread is not part of its own time, but of the time since the first request."
         ),
         apart=("cpus",),
         groups=(
             ReadingGroup(
                 "wall",
                 "Until all were answered",
-                "From the first request to the last answer or error, in seconds.",
+                "From the first request until the last answer or error, in seconds.",
                 (ChartFigure("until all were answered", "All answered", "seconds until all were answered"),),
             ),
         ),
@@ -116,7 +116,7 @@ class Fanout(Experiment):
         requests = f"{seen['ok']:,} answered, {seen['failed']:,} failed"
         yield FactRow("Requests", f"{requests} ({errors})" if errors else requests)
         if not seen["failed"]:
-            yield FactRow("Beyond the ideal", measure(seen["overhead_s"], "s"))
+            yield FactRow("Longer than ideal by", measure(seen["overhead_s"], "s"))
         least = "at least " if seen["open_files_peak_is_lower_bound"] else ""
         soft, hard = (
             "none" if limit is None else f"{limit:,}"

@@ -45,21 +45,20 @@ class Hang(Experiment):
     PAGE: ClassVar = Page(
         title="Hang",
         introduction=(
-            "Threads queue for a lock that a platform thread has. The first has nothing else; all others are inside a "
-            "monitor, or a lock, of their own, which no other thread wants. When the lock is free, it is the first "
-            "one’s turn. Do they go on, or does each wait for another? Where they hang, a dump of all threads is in "
-            "the fork’s log, and one of those inside is interrupted: that others go on then shows what they lacked."
+            "Threads queue for a lock that a platform thread holds. The first holds nothing else; all others are "
+            "inside a monitor, or a lock, of their own, which no other thread wants. Once the lock is free, it is the "
+            "first one’s turn. Do they go on, or does each wait for another? If they hang, the fork’s log has a dump "
+            "of all threads, and one thread inside is interrupted: if others then go on, that shows what they lacked."
         ),
         glossary=(
-            "threads: how many queue; carriers: threads of the kernel that carry virtual ones, as many as CPUs unless "
-            "tuned."
+            "threads: how many queue; carriers: kernel threads that carry virtual ones, as many as CPUs unless tuned."
         ),
         apart=("cpus", "load"),
         groups=(
             ReadingGroup(
                 "went-on",
                 "Threads that went on",
-                "How many of the threads had the lock once it was free, in per cent, before any was interrupted.",
+                "How many of the threads got the lock once it was free, in per cent, before any was interrupted.",
                 (ChartFigure(_WENT_ON, "Went on", "threads that went on, in %"),),
             ),
         ),
@@ -91,10 +90,10 @@ class Hang(Experiment):
         if (parallelism := seen["parallelism"]) is not None:
             yield FactRow("Carriers", f"{parallelism:,}")
         if hung := seen["hung"]:
-            free = "nobody had it" if hung["lock_free"] else "a thread had it"
+            free = "no thread held it" if hung["lock_free"] else "a thread held it"
             yield FactRow("The lock when they hung", f"{free}, {plural(hung['waiting'], 'thread')} waited for it")
-            more = f"{plural(hung['went_on_after_interrupt'], 'thread')} had the lock"
-            yield FactRow("Once one inside was interrupted", more)
+            more = f"{plural(hung['went_on_after_interrupt'], 'thread')} got the lock"
+            yield FactRow("After one inside was interrupted", more)
 
     @classmethod
     def sections(cls, seen: Seen) -> Iterator[tuple[str, tuple[FactRow, ...]]]:

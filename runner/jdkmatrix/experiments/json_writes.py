@@ -16,18 +16,18 @@ class JsonWrites(Rounds):
     PAGE: ClassVar = Page(
         title="Thread-local buffers",
         introduction=(
-            "Each task writes one small object as JSON with Jackson, to nowhere. Its buffers are in a ThreadLocal, in "
-            "a pool that all threads share, in one of several parts that virtual threads share, or new each time. A "
-            "thread of a pool finds those of the task before in its ThreadLocal; a thread that lives for one task "
-            "finds nothing there. What does that cost?"
+            "Each task writes one small object as JSON with Jackson, to nowhere. Its buffers come from a ThreadLocal, "
+            "from a pool that all threads share, from one of several parts that virtual threads share, or are new each "
+            "time. A pooled thread finds the buffers of its previous task in its ThreadLocal; a thread that lives for "
+            "one task finds nothing there. What does that cost?"
         ),
-        glossary="A task has nothing else to do; what it costs to hand it over, and to start its thread, counts too.",
+        glossary="A task does nothing else; the cost of handing it over, and of starting its thread, counts too.",
         apart=("cpus", "load"),
         groups=(
             THROUGHPUT_CHART,
             ReadingGroup(
                 "each",
-                "What one costs",
+                "Cost of an operation",
                 "CPU time of the whole process, garbage collector and compiler included, and what all its threads "
                 "allocated in the heap, tasks and virtual threads included, divided by the number of objects written.",
                 (

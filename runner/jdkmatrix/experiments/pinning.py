@@ -57,29 +57,29 @@ class Pinning(Experiment):
         Measurand("pinned events", "", "pinned.count"),
         Measurand("CPU used", "s", "cpu_s"),
     )
-    DISTRIBUTIONS: ClassVar = {"From wanting to block to going on": "latency", "Pinned for": "pinned.pinned"}
+    DISTRIBUTIONS: ClassVar = {"From ready to block to going on": "latency", "Pinned for": "pinned.pinned"}
     TIMED: ClassVar = True
     AT_ONCE: ClassVar = (1, 100_000)
     PAGE: ClassVar = Page(
         title="Pinning",
         introduction=(
-            "A virtual thread runs on a carrier, a thread of the kernel, and leaves it while it blocks, so that "
-            "others can run there. Some constructs keep it there (the thread is pinned): then only as many "
-            "threads make progress at a time as there are carriers. Here every thread blocks inside such a "
-            "construct, again and again, or only sleeps while as many others as there are carriers wait to enter "
-            "a monitor or lock that is held."
+            "A virtual thread runs on a carrier, a kernel thread, and leaves it while it blocks, so that others can "
+            "run there. Some constructs keep it on its carrier (the thread is pinned): then only as many threads make "
+            "progress at a time as there are carriers. Here every thread blocks inside such a construct, over and "
+            "over, or only sleeps while as many others as there are carriers wait to enter a monitor or lock that "
+            "is held."
         ),
         glossary=(
-            "threads: how many block; carriers: threads of the kernel that carry virtual ones, as many as CPUs "
-            "unless tuned; max_pool_size: how many of them there may be when the JDK adds some in place of "
-            "blocked ones; block_ms: how long a thread blocks each time, in ms."
+            "threads: how many block; carriers: kernel threads that carry virtual ones, as many as CPUs unless tuned; "
+            "max_pool_size: how many carriers there may be when the JDK adds some in place of blocked ones; "
+            "block_ms: how long a thread blocks each time, in ms."
         ),
         apart=("cpus", "load"),
         groups=(
             ReadingGroup(
                 "throughput",
                 "Throughput",
-                "How often a thread blocked and went on, per second, all threads together.",
+                "How often threads blocked and went on, per second, over all threads.",
                 (ChartFigure("throughput", "Throughput", "blocked and went on, per second"),),
             ),
         ),
@@ -125,8 +125,8 @@ class Pinning(Experiment):
         if one := seen["carriers"]:
             yield FactRow(
                 "Carriers",
-                f"{one['parallelism']} usual, {one['max_pool_size']} allowed, {one['most']} at once, of them "
-                f"{one['compensating']} in place of blocked ones",
+                f"{one['parallelism']} usual, {one['max_pool_size']} allowed, {one['most']} at once, "
+                f"{one['compensating']} of them in place of blocked ones",
                 f"from {one['source']}",
             )
 
@@ -159,9 +159,9 @@ def pinned_words(result: ProgramResult) -> str | None:
     if pinned is None:
         return None
     if at(pinned, "probe") != "on":
-        return f"JDK Flight Recorder could not look: {at(pinned, 'reason')}."
+        return f"JDK Flight Recorder could not record: {at(pinned, 'reason')}."
     if not (events := at(pinned, "count")):
-        return "JDK Flight Recorder looked and saw no event jdk.VirtualThreadPinned."
+        return "JDK Flight Recorder recorded no jdk.VirtualThreadPinned event."
     total_s = at(pinned, "total_s")
-    total = "" if total_s is None else f", together {digits(total_s, 3)} s"
-    return f"{plural(events, 'event')} jdk.VirtualThreadPinned{total}."
+    total = "" if total_s is None else f", {digits(total_s, 3)} s in total"
+    return f"{plural(events, 'jdk.VirtualThreadPinned event')}{total}."

@@ -19,18 +19,18 @@ class Puts(Rounds):
         title="Writes to files",
         introduction=(
             "Each task puts a row into a table of an embedded H2, which inserts its key or replaces what is there: "
-            "that is IO to files, not to sockets. While a virtual thread reads or writes a file it keeps its carrier. "
-            "H2 as it comes writes what is committed within half a second, and nothing waits for the disk. Where a "
-            "table has `sync`, each task has the disk take its row by CHECKPOINT SYNC, which H2 lets one task do at a "
-            "time. The files are in a new folder of /var/tmp; the page of each fork names its file system."
+            "that is IO to files, not to sockets. A virtual thread keeps its carrier while it reads or writes a file. "
+            "By default, H2 writes what is committed within half a second, and nothing waits for the disk. Where the "
+            "experiment has `sync`, each task forces its row to disk by CHECKPOINT SYNC, which H2 lets one task do at "
+            "a time. The files are in a new folder in /var/tmp; the page of each fork names its file system."
         ),
-        glossary="An operation is a row that was put, with one of 20 connections from a pool.",
+        glossary="An operation puts one row, with one of 20 connections from a pool.",
         apart=("cpus", "load"),
         groups=(
             THROUGHPUT_CHART,
             ReadingGroup(
                 "each",
-                "What one costs",
+                "Cost of an operation",
                 "CPU time of the whole process, H2’s own threads included, divided by the number of rows; and how long "
                 "a task took from its start to its end.",
                 (

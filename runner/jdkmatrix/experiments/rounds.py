@@ -66,7 +66,7 @@ class Rounds(Experiment):
     @classmethod
     def facts(cls, seen: Seen) -> Iterator[FactRow]:
         done = f"{seen['operations']:,} in {digits(seen['duration_s'], 3)} s"
-        yield FactRow("Operations", f"{done} and {plural(seen['rounds'], 'round')}")
+        yield FactRow("Operations", f"{done}, in {plural(seen['rounds'], 'round')}")
         if seen["stuck"]:
             yield FactRow("Never ended", plural(seen["stuck"], "task"))
         yield FactRow("CPU of the process", f"{digits(seen['cpu_s'], 3)} s")
@@ -82,13 +82,13 @@ class Rounds(Experiment):
                 for name, words in ((CPU, "of CPU"), (ALLOCATED, "allocated"))
                 if (found := cell.spreads.get(name))
             ]
-            each = f", {' and '.join(more)} for each" if more else ""
+            each = f", {' and '.join(more)} per operation" if more else ""
             yield cell.place, f"{measure(spread.median, spread.unit)}{each}."
 
 
 THROUGHPUT_CHART = ReadingGroup(
     "throughput",
     "Throughput",
-    "Operations that ended, per second, over all tasks.",
+    "Operations done per second, over all tasks.",
     (ChartFigure(THROUGHPUT, "Throughput", "operations per second"),),
 )

@@ -68,23 +68,23 @@ class Spawn(Experiment):
     PAGE: ClassVar = Page(
         title="Spawn",
         introduction=(
-            "Threads are started all at once; they sleep, print a line or compute. What does each cost in memory,"
-            " and how long does it take until all were started and until all were done?"
+            "Threads are started all at once; they sleep, print a line or compute. How much memory does each cost,"
+            " and how long does it take until all are started, and until all are done?"
         ),
         glossary=(
             "thread_stack_bytes: the stack that a platform thread reserves; count: threads; burn_rounds / "
-            "rounds_per_us: how long one computes, in µs; processors: CPUs. VIRT is address space, RSS is memory "
-            "that is really there, both as top and ps know them. Seconds count from the first start."
+            "rounds_per_us: how long one computes, in µs; processors: CPUs. VIRT is address space, RSS is resident "
+            "memory, both as top and ps show them. Seconds count from the first start."
         ),
         apart=("cpus",),
         groups=(
             ReadingGroup(
                 "memory",
                 "Memory per thread",
-                "VIRT is address space that is only promised, RSS the memory that is really there: what the process "
-                "has more of while all threads live, divided by their number. The same scale, in KiB, logarithmic "
-                "from 1 on. The column VIRT of top is in KiB without a unit: spawn-memory took that "
-                "of virtual threads for bytes.",
+                "VIRT is address space that is only promised, RSS is resident memory: how much more of it the process "
+                "has while all threads live, divided by their number. Both on one scale, in KiB, logarithmic from 1 "
+                "on. top shows its column VIRT in KiB without a unit: spawn-memory took that of virtual threads for "
+                "bytes.",
                 (
                     ChartFigure("VIRT per thread", "VIRT", "VIRT per thread in KiB", 1.0),
                     ChartFigure("RSS per thread", "RSS", "RSS per thread in KiB", 1.0),
@@ -120,11 +120,11 @@ class Spawn(Experiment):
     @model_validator(mode="after")
     def _has_what_belongs_to_its_task(self) -> Self:
         if (self.task == "sleep") != (self.sleep_s is not None):
-            raise ValueError('sleep_s: belongs to task = "sleep", and only there')
+            raise ValueError('sleep_s: task = "sleep" needs it, and no other task takes it')
         if self.sink != "null" and self.task != "print":
-            raise ValueError('sink: belongs to task = "print", and only there')
+            raise ValueError('sink: only task = "print" takes it')
         if self.cold and self.task == "sleep":
-            raise ValueError("cold: what a sleeping thread costs is only measured after a rehearsal")
+            raise ValueError("cold: the cost of a sleeping thread is only measured after a rehearsal")
         return self
 
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
@@ -185,7 +185,7 @@ class Spawn(Experiment):
             if each := [f"{name} {words}" for name in ("RSS", "VIRT") if (words := _range(mine, f"{name} per thread"))]:
                 found.append(f"{' and '.join(each)} per thread{_among(mine, 'RSS per thread')}")
             if whole := [f"{name} {words}" for name in ("RSS", "VIRT") if (words := _range(mine, name))]:
-                found.append(f"of the whole process {' and '.join(whole)}{_among(mine, 'RSS')}")
+                found.append(f"{' and '.join(whole)} for the whole process{_among(mine, 'RSS')}")
             if started := _range(mine, _STARTED):
                 found.append(f"all started after {started}")
             if found:

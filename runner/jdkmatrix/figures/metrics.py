@@ -54,7 +54,7 @@ class Metric:
 
 _RPS, _CPU_US, _S = "requests/s", "µs", "s"
 NO_LATENCY = "the driver recorded no such latency"
-_NO_SEARCH = "nothing was searched for, or the search came to no end"
+_NO_SEARCH = "there was no search, or it ended without a result"
 THROUGHPUT = Metric(
     *("throughput", "Throughput", True, read.throughput_rps, _RPS, 4),
     of_window=lambda window: window.load.succeeded_rps,
@@ -83,13 +83,13 @@ _threads_peak = read.most(lambda window: [window.sut.threads_peak])
 THREADS_PEAK = _peak("threads-peak", "Threads, peak", False, _threads_peak, "", 0)
 SWITCHES = Metric(
     *("switches", "Context switches per request", False, read.switches_per_request, "", 3),
-    missing="threads ended whose switches the kernel did not keep",
+    missing="threads ended, and the kernel did not keep their switches",
     on_cell_page=True,
 )
 _allocated = read.summed("allocated_bytes", over=lambda window: window.gauged_requests)
 ALLOCATED = Metric(
     *("allocated", "Allocated per request", False, _allocated, "KiB", 3, 1 / 1024),
-    missing="not recorded: by wrk2, on a JVM that does not count it, of an application without our probes, or before "
+    missing="not recorded: by wrk2, on a JVM that does not count it, for an application without our probes, or before "
     "this tool asked for it",
     on_cell_page=True,
 )
@@ -116,7 +116,7 @@ _in_use_peak = read.most_of_reading("connections_in_use_peak")
 _timeouts, _cpu_of_database = read.summed("connection_timeouts"), read.per_answer(DATABASE_CPU_US)
 IN_USE = _seen("in-use", "Connections in use, mean", False, _in_use, "", 3)
 IN_USE_PEAK = _most_seen("in-use-peak", "Connections in use, peak", False, _in_use_peak, "", 0)
-_TIMEOUTS = "Time-outs for a connection, most of a fork"
+_TIMEOUTS = "Connection time-outs, most in a fork"
 TIMEOUTS = _most_seen("connection-timeouts", _TIMEOUTS, False, _timeouts, "requests", 0)
 OF_DATABASES = (
     *(WAIT_P50, WAIT_P99, _most_seen("wait-most", f"{_WAIT}, most", False, _wait_most, "ms", 3, 1e-3)),
@@ -132,7 +132,7 @@ METRICS = (
 )
 
 # Executors are not compared by these: they say what was seen where a claim was judged.
-_NO_GAUGES = "/gauges did not answer, or there is none"
+_NO_GAUGES = "/gauges did not answer, or does not exist"
 _buffers, _longest = read.most(read.direct_buffers), read.most(read.longest_us)
 CPU_USE = Metric("cpu-share", "CPU use", True, read.cpu_share, "%", 3, 100)
 OF_CLAIMS = (

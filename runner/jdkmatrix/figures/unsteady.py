@@ -24,13 +24,13 @@ def _words(series: SeriesSteadiness) -> str:
     elif finding == SeriesState.SETTLING.value:
         what = "had not settled"
     elif finding == SeriesState.UNCERTAIN.value:
-        what = f"scattered too much to tell whether it still fell{_at_worst(series)}"
+        what = f"scattered too much to tell whether it was still falling{_at_worst(series)}"
     elif series.drift_per_s is None:
-        what = f"still fell, by {whole} on the whole"
+        what = f"was still falling, by {whole} overall"
     elif series.drift_per_s >= 0:
-        what = f"fell by {whole} on the whole, though no longer in the last {series.tail_s:g} s"
+        what = f"fell by {whole} overall, though no longer in the last {series.tail_s:g} s"
     else:
-        what = f"still fell{_at_worst(series)}"
+        what = f"was still falling{_at_worst(series)}"
     return f"{_NAMES[series.figure]} {what}"
 
 

@@ -160,7 +160,7 @@ class DatabaseProcess:
         try:
             folder = Path(tempfile.mkdtemp(prefix=f"{_prefix()}{os.getpid()}-", dir=where))
         except OSError as error:
-            raise DatabaseError(f"no folder for the database in {where}: {error.strerror}") from None
+            raise DatabaseError(f"cannot make a folder for the database in {where}: {error.strerror}") from None
         try:
             programs = self.postgres.home
             if self._user:
@@ -247,7 +247,7 @@ def why_no_room(free_bytes: int, where: str) -> str | None:
     if free_bytes >= ROOM_BYTES_MIN:
         return None
     free = f"{where} has {math.floor(free_bytes / 2**30 * 100) / 100:.2f} GiB free"
-    return f"its data need {ROOM_BYTES_MIN / 2**30:g} GiB, and {free} (TMPDIR names another folder)"
+    return f"its data need {ROOM_BYTES_MIN / 2**30:g} GiB, but {free} (TMPDIR may name another folder)"
 
 
 def _of_ended_s(postmaster: psutil.Process) -> float:

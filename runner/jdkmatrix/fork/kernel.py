@@ -63,8 +63,8 @@ def put_back_leftovers(host: Host, state: Path = ARM_FILE) -> None:
     if left:
         files = ", ".join(left)
         raise KernelError(
-            f"settings of an earlier run, by root, are still there: {files}; `matrix doctor --restore`, as root, puts "
-            "back what it had found"
+            f"settings of an earlier run, by root, are still in place: {files}; `matrix doctor --restore`, as root, "
+            "puts the original values back"
         )
 
 

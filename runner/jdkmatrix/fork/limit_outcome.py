@@ -87,7 +87,7 @@ def _outcome(
         words.append(sentence.format(counted))
     if breach is not None:
         figures["seen"] = breach
-        words.append(f"it had {_amount(code, breach)}, and was ended by the watch")
+        words.append(f"it had {_amount(code, breach)}, and the watch ended it")
     if said is not None:
         figures["log_lines"] = said.lines
         lines = "1 line of its logs says" if said.lines == 1 else f"{said.lines:,} lines of its logs say"
@@ -102,10 +102,10 @@ def _outcome(
 
 
 _WHAT: dict[LimitCode, str] = {
-    "threads-limit": "a limit of threads",
-    "memory-limit": "a limit of memory",
-    "files-limit": "a limit of open files",
-    "jvm-memory-limit": "a limit of memory that the JVM has set itself",
+    "threads-limit": "a limit on threads",
+    "memory-limit": "a limit on memory",
+    "files-limit": "a limit on open files",
+    "jvm-memory-limit": "a memory limit that the JVM set itself",
 }
 _COUNTED: dict[LimitCode, tuple[str, str]] = {
     "threads-limit": ("threads_refused", "the kernel refused it {:,} threads"),

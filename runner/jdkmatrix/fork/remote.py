@@ -118,7 +118,7 @@ class RemoteProcess:
         try:
             self._port = _Ready.model_validate_json(line).port
         except ValidationError as error:
-            raise RemoteError(f"the remote system printed what is no event of this version: {line[:200]!r}") from error
+            raise RemoteError(f"the remote system printed no event of this version: {line[:200]!r}") from error
 
     def delay_at_most(self, delay_us: int | None) -> None:
         """Delay no answer for longer than `delay_us` from now on; None: as long as each request asks.
@@ -130,7 +130,7 @@ class RemoteProcess:
         with self._asked() as connection:
             status, _ = connection.post(f"/delay{query}")
         if status != 204:
-            raise RemoteError(f"the remote system refuses delays of at most {delay_us} µs: status {status}")
+            raise RemoteError(f"the remote system refuses to limit its delays to {delay_us} µs: status {status}")
 
     def stats(self, *, reset: bool = False) -> RemoteStats:
         """Return the figures of this period; `reset` ends it, and begins the next one at the same moment.

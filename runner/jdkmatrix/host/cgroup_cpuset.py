@@ -52,7 +52,7 @@ class CpuGroup:
         folders.write(self.folder / "cpuset.cpus", format_cpu_list(cpus))
         if self.cpus != tuple(sorted(cpus)):
             granted = format_cpu_list(self.cpus) or "none"
-            raise CgroupError(f"{self.folder}: asked for CPUs {format_cpu_list(cpus)}, the kernel grants {granted}")
+            raise CgroupError(f"{self.folder}: asked for CPUs {format_cpu_list(cpus)}, but the kernel grants {granted}")
 
 
 @contextmanager

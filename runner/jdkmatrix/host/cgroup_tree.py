@@ -89,19 +89,19 @@ def _obstacles(state: CgroupState | None, controller: str) -> Iterator[str]:
     if controller in state.v1_controllers:
         yield f"the {controller} controller is in a cgroup hierarchy of version 1"
     if controller not in state.controllers:
-        yield f"{where} is given no {controller} controller; {_ADVICE}"
+        yield f"{where} does not have the {controller} controller; {_ADVICE}"
     if state.read_only:
         yield f"{where} is mounted read-only"
     if not state.writable or not (state.may_hand_down or controller in state.handed_down):
         yield f"this user may not write in {where}; {_ADVICE}"
     if state.type == "domain invalid":
-        yield f"{where} is below a threaded one and cannot be used"
+        yield f"{where} is below a threaded cgroup and cannot be used"
     if state.threaded and controller not in _THREADED_CONTROLLERS:
-        yield f"{where} has processes, and can hand down no {controller} controller then"
+        yield f"{where} has processes, and so cannot hand down the {controller} controller"
     if state.threaded and state.type == "domain":
         if state.busy_children:
             children = ", ".join(state.busy_children)
-            yield f"{where} has processes, and so has {children} in it: nothing can be handed down then; {_ADVICE}"
+            yield f"{where} has processes, as does {children} in it, so nothing can be handed down; {_ADVICE}"
         domain = sorted(state.handed_down - _THREADED_CONTROLLERS)
         if domain:
             yield f"{where} hands down {', '.join(domain)}: its children cannot be threaded"

@@ -19,9 +19,9 @@ from jdkmatrix.host.topology import CoreKind, Cpu, Topology
 # In the order in which they are given up, the smallest loss first.
 _MESSAGES = {
     "uses-cpu-0": "the server uses CPU 0, which serves most interrupts",
-    "driver-on-other-node": "the driver, the remote system or the database is on another NUMA node than the server",
-    "foreign-siblings": "sibling threads of the server's CPUs may be used by others, outside of this process's limits",
-    "uncounted": "/proc/stat does not tell the times of these CPUs, as under lxcfs: load of others goes unnoticed",
+    "driver-on-other-node": "the driver, the remote system or the database is on a different NUMA node from the server",
+    "foreign-siblings": "others, outside this process's limits, may use sibling threads of the server's CPUs",
+    "uncounted": "/proc/stat does not show the times of these CPUs, as under lxcfs: the load of others goes unnoticed",
     "crosses-l3": "the server's CPUs are in several L3 domains",
     "crosses-numa": "the server's CPUs are on several NUMA nodes",
     "mixed-core-kinds": "the server's CPUs are of several kinds, performance and efficiency cores",

@@ -88,7 +88,7 @@ def check_not_killed(who: str, status: int, *, log: str, oom_kills_before: int) 
     if number is None or ran_out_of_memory(log, status, oom_kills_before=oom_kills_before):
         return
     killed = oom_kills() - oom_kills_before
-    by = f"; the kernel killed {killed:,} for want of memory meanwhile" if killed > 0 else ""
+    by = f"; meanwhile the kernel killed {killed:,} for lack of memory" if killed > 0 else ""
     raise KilledError(f"{who} was ended by signal {number}, which did not come from this tool{by}")
 
 

@@ -122,7 +122,7 @@ def plan_limits(limits: Limits, host: LimitHost) -> LimitPlan:
             by = "cgroup v1"
             v1_parents[controller] = host.v1[controller].folder
         elif controller == "cpu":
-            raise MatrixError(f"no quota of CPU time can be set here: {not_v2}; {not_v1}")
+            raise MatrixError(f"no CPU quota can be set here: {not_v2}; {not_v1}")
         # Why nothing stronger: version 2 comes before version 1, and both before the watch.
         why_not = () if by == "cgroup v2" else tuple(reason for reason in (not_v2, not_v1) if reason is not None)
         enforced.append(Enforcement(limit=name, maximum=maximum, by=by, why_not=why_not))
@@ -163,7 +163,7 @@ def _why_not_v1(controller: Controller, places: Mapping[Controller, V1Place]) ->
 def _files(wanted: int, host: LimitHost) -> Enforcement:
     if wanted <= host.open_files_max:
         return Enforcement(limit="open files", maximum=wanted, by="rlimit")
-    reason = f"{wanted:,} were asked for, this host permits {host.open_files_max:,}"
+    reason = f"{wanted:,} were asked for, but this host permits {host.open_files_max:,}"
     return Enforcement(limit="open files", maximum=host.open_files_max, by="rlimit", why_not=(reason,))
 
 

@@ -38,7 +38,7 @@ def server_port(root: Path = Path("/")) -> int:
             except OSError:
                 continue
             return port
-    raise MatrixError(f"no port is free for a server, of {len(tried)} between {_FIRST} and 65535 that were tried")
+    raise MatrixError(f"no free port for a server: tried {len(tried)} between {_FIRST} and 65535")
 
 
 def _local_range(root: Path) -> tuple[int, int]:

@@ -31,7 +31,7 @@ def fetch(entry: JdkEntry, progress: Progress, catalogue: Catalogue | None = Non
             net.download(archive.url, archive.sha256, packed, _Narrator(entry.id, progress))
         except net.GoneError as error:
             raise MatrixError(f"{error}: {_gone(entry, catalogue)}") from None
-        progress(f"{entry.id}: sha256 is right; unpacking")
+        progress(f"{entry.id}: sha256 matches; unpacking")
         _unpack(packed, staging)
         packed.unlink()
         origin = {"url": archive.url, "sha256": archive.sha256}
@@ -68,7 +68,7 @@ def _unpack(packed: Path, staging: Path) -> None:
         raise MatrixError(f"the archive cannot be unpacked: {error}") from None
     homes = [java.parent.parent for java in sorted(unpacked.glob("*/bin/java"))]
     if len(homes) != 1:
-        raise MatrixError(f"the archive holds {len(homes)} times */bin/java; expected one JDK")
+        raise MatrixError(f"the archive holds */bin/java {len(homes)} times; expected one JDK")
     homes[0].rename(staging / "jdk")
     shutil.rmtree(unpacked)
 

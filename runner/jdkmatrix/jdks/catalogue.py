@@ -186,7 +186,7 @@ def parse_catalogue(path: Path, text: str) -> Catalogue:
     ids = [entry.id for entry in catalogue.entries]
     twice = sorted({i for i in ids if ids.count(i) > 1})
     if twice:
-        raise told((str(path), f'entry "{i}": stands there twice; an id is one build') for i in twice)
+        raise told((str(path), f'entry "{i}": is listed twice; an id is one build') for i in twice)
     return catalogue
 
 

@@ -36,7 +36,7 @@ def _make(source: DebianSource, versions: dict[str, str], staging: Path, final: 
     homes = [p for p in sorted((staging / "usr" / "lib" / "jvm").iterdir()) if not p.is_symlink()]
     homes = [home for home in homes if (home / "bin" / "java").is_file()]
     if len(homes) != 1:
-        raise MatrixError(f"{source.packages[0]} holds {len(homes)} times usr/lib/jvm/*/bin/java; expected one")
+        raise MatrixError(f"{source.packages[0]} holds usr/lib/jvm/*/bin/java {len(homes)} times; expected one")
     shutil.rmtree(homes[0] / "jmods", ignore_errors=True)  # jlink's input, a fifth of the whole
     elf.relocate(elf.files(homes[0]), staging, final)
     return Delivery(

@@ -168,7 +168,7 @@ def build_order(version: str) -> BuildOrder:
     java, _, openj9 = version.partition("_openj9-")
     match = _VERSION.match(java)
     if match is None:
-        raise MatrixError(f'"{version}" is no version of a JDK; expected one such as "25.0.4.1+1" or "28-ea+17"')
+        raise MatrixError(f'"{version}" is not a JDK version; expected one such as "25.0.4.1+1" or "28-ea+17"')
     numbers = _numbers(match["numbers"])
     while numbers and numbers[-1] == 0:
         numbers = numbers[:-1]

@@ -57,8 +57,8 @@ def java_version(home: Path) -> tuple[str, VersionOutput]:
         raise MatrixError(f"{java} -version gave no answer within {_VERSION_TIMEOUT_S} s") from None
     output = done.stdout.strip()
     if done.returncode != 0:
-        last = output.splitlines()[-1] if output else "it prints nothing"
-        raise MatrixError(f"{java} -version ends with status {done.returncode}: {last}")
+        last = output.splitlines()[-1] if output else "it printed nothing"
+        raise MatrixError(f"{java} -version ended with status {done.returncode}: {last}")
     with refused(f"{java} -version", of=MatrixError):
         return output, parse_version_output(output)
 

@@ -45,7 +45,7 @@ def locate(entry: JdkEntry) -> Iterator[Here]:
 
 def _handed_over(entry: JdkEntry, home: Path) -> Here:
     if not (home / "bin" / "java").is_file():
-        return Here("nix", home, None, problem=f"{home}/bin/java is not there")
+        return Here("nix", home, None, problem=f"{home}/bin/java is missing")
     release, build = host.read_release(home)
     if build is None:
         return Here("nix", home, None, release)
@@ -67,9 +67,9 @@ def not_handed_over(entry: JdkEntry) -> str | None:
     if handed is None or entry.id in handed.jdks:
         return None
     if entry.rolling:
-        return "nix: no hash can pin a rolling build, so that the flake does not hand it over"
+        return "nix: no hash can pin a rolling build, so the flake does not hand it over"
     if is_early_access(entry.version):
-        return "nix: of early access, `nix run .#matrix-with-early-access` hands over what its vendor keeps"
+        return "nix: early access is handed over by `nix run .#matrix-with-early-access`, if its vendor keeps it"
     return f"nix: not handed over; `nix run {EVERYTHING}` has every JDK on the axis that lasts"
 
 
@@ -77,7 +77,7 @@ def notice(entry: JdkEntry, version: str, libc: str | None) -> str | None:
     """Say how the JDK differs from the catalogue or from the host; None: it does not."""
     found: list[str] = []
     if entry.rolling and version != entry.last_seen:
-        found.append(f"{version} was got; the catalogue last saw {entry.last_seen}")
+        found.append(f"this is {version}; the catalogue last saw {entry.last_seen}")
     if libc is not None:
         found.append(f"runs on its own {libc}, not on the host's libc")
     return "; ".join(found) or None

@@ -68,7 +68,7 @@ def _ask(asked: Question, get_text: GetText) -> Answer:
 
 def _pin(offer: Offer, get_text: GetText) -> Pin:
     if not is_secure(offer.url):
-        raise MatrixError(f"{offer.url} is not taken: it must start with https://")
+        raise MatrixError(f"{offer.url} is refused: it must start with https://")
     sha256 = offer.sha256
     if sha256 is None:
         if offer.sha256_url is None:

@@ -141,7 +141,7 @@ def get_text(url: str, timeout_s: float = TEXT_TIMEOUT_S) -> str:
     except _FAILURES as error:
         raise MatrixError(f"{name} does not answer from here ({_plain(error, timeout_s)})") from None
     if len(data) > TEXT_LIMIT_BYTES:
-        raise MatrixError(f"{url} holds more than {TEXT_LIMIT_BYTES >> 20} MiB; that is no answer to what was asked")
+        raise MatrixError(f"{url} holds more than {TEXT_LIMIT_BYTES >> 20} MiB: it does not answer what was asked")
     if length is not None and length != str(len(data)):
         raise MatrixError(f"{url} broke off after {len(data)} of {length} bytes")
     return data.decode("utf-8", errors="replace")

@@ -50,7 +50,7 @@ def load_with_own(path: Path, homes: Mapping[str, str]) -> Catalogue:
 
 def _entry(jdk_id: str, home: Path) -> OwnJdk:
     if not (home / "bin" / "java").is_file():
-        raise MatrixError(f"{jdk_id}: {home} is no JDK: there is no bin/java in it")
+        raise MatrixError(f"{jdk_id}: {home} is not a JDK: there is no bin/java in it")
     _, build = java_version(home)
     feature = feature_version(build.version)
     if feature is None or feature < _FIRST_WITH_VIRTUAL_THREADS:

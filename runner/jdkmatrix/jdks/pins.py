@@ -24,15 +24,15 @@ def _reasons(entry: JdkEntry) -> Iterator[str]:
     if entry.rolling:
         yield "rolling: the source has only its newest build"
     if entry.id.endswith(PREVIOUS_SUFFIX):
-        yield "keeps the build that stood in its neighbour before"
+        yield "keeps the build that its neighbour had before"
     if _EXACT_BUILD.search(entry.id):
         yield "the id names one exact build"
     if not entry.archives:
         yield "no archives"
     if source is None:
-        yield f"nobody is asked about builds of {entry.vendor}"
+        yield f"there is nowhere to look up builds of {entry.vendor}"
     elif source.early_access_only and not is_early_access(entry.version):
-        yield f"of {entry.vendor} only early access is looked up"
+        yield f"only early access of {entry.vendor} is looked up"
 
 
 def alternatives(entry: JdkEntry, catalogue: Catalogue) -> list[str]:

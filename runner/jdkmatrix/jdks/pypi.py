@@ -82,7 +82,7 @@ def _download(source: PypiSource, wheel: Wheel, staging: Path) -> Path:
     packed = staging / wheel.filename
     if not packed.is_file():
         got = ", ".join(p.name for p in staging.iterdir()) or "nothing"
-        raise MatrixError(f"pip brought {got}; the catalogue says {wheel.filename}")
+        raise MatrixError(f"pip downloaded {got}; the catalogue says {wheel.filename}")
     digest = sha256_of(packed)
     if digest != wheel.sha256:
         raise MatrixError(f"{wheel.filename} has sha256 {digest}; the catalogue says {wheel.sha256}")
@@ -127,7 +127,7 @@ def _complaint(stderr: str) -> str:
         return "pip's index does not answer from here"
     if "DO NOT MATCH THE HASHES" in stderr:
         got = re.search(r"Got +([0-9a-f]{64})", stderr)
-        return f"the wheel has sha256 {got.group(1) if got else 'unknown'}, another than the catalogue's: thrown away"
+        return f"the wheel has sha256 {got.group(1) if got else 'unknown'}, not the catalogue's: thrown away"
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
-    return "pip: " + (errors or lines or ["it failed without a word"])[-1]
+    return "pip: " + (errors or lines or ["it failed without a message"])[-1]

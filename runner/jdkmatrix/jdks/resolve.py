@@ -66,15 +66,15 @@ def fetch(entry: JdkEntry, *, progress: Progress = lambda _: None, catalogue: Ca
     """
     reasons = [reason] if (reason := not_handed_over(entry)) else []
     if not entry.rolling and (found := _here(entry, reasons, progress)) is not None:
-        progress(f"{entry.id}: is here already ({found.source})")
+        progress(f"{entry.id}: already here ({found.source})")
         return found
     fetched = _first(entry, reasons, progress, catalogue)
     if fetched is not None:
         return fetched
     here = cache.find(entry) if entry.rolling else None
     if here is not None:
-        return _from_cache(entry, here, "cache", f"no newer one could be looked for: {'; '.join(reasons)}")
-    raise MatrixError(f"{entry.id} cannot be had here: {'; '.join(reasons)}")
+        return _from_cache(entry, here, "cache", f"could not look for a newer one: {'; '.join(reasons)}")
+    raise MatrixError(f"{entry.id} is not available here: {'; '.join(reasons)}")
 
 
 def _here(entry: JdkEntry, reasons: list[str], progress: Progress) -> Available | None:

@@ -43,7 +43,7 @@ def judge(entry: JdkEntry, answer: Answer, catalogue: Catalogue) -> EntryUpdate:
         case Unanswered(reason=reason):
             return _stays(entry, reason, unanswered=reason)
         case Over(released=released):
-            over = f"early access of JDK {entry.feature_version} is over, {released} was released"
+            over = f"early access of JDK {entry.feature_version} has ended: {released} was released"
             return _stays(entry, f"{over}; {instead_of(entry, catalogue)}")
         case _:
             return _compare(entry, answer)
@@ -127,7 +127,7 @@ def _move(entry: JdkEntry, version: str, answer: Mapping[System, Pin]) -> EntryU
     if entry.registry is not None:
         text += f", and with it the package that holds it ({entry.registry.kind}): {entry.id} has archives only now"
     if entry.known_bugs:
-        text += f", and with it {', '.join(bug.id for bug in entry.known_bugs)}: look whether {version} has them too"
+        text += f", and with it {', '.join(bug.id for bug in entry.known_bugs)}: check whether {version} has them too"
     if entry.notes:
         text += "; the notes stay as they are: read them again"
     return EntryUpdate(entry, text, JdkEntry.model_validate(data))

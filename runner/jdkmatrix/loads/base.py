@@ -118,7 +118,7 @@ class LoadKind(ABC, Generic[L]):
     def why_no_turns(self, answer_s: float, turns: Turns) -> str | None:
         """Return in words why servers whose answers take at least so long cannot take turns under it; None if they
         can."""
-        return "its load is no window that could come again"
+        return "its load is not a window that can be repeated"
 
     def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
         """Yield every load that is measured, with its seconds, except for the rates of a search, which are the
@@ -213,7 +213,7 @@ class Steps(LoadKind[L]):
     axis: ClassVar[str]
     curve: ClassVar[str]
     one_level = False
-    throughput_of = "In the step with the highest throughput of each fork."
+    throughput_of = "In each fork’s step with the highest throughput."
 
     @abstractmethod
     def size(self, window: Window) -> float:
@@ -230,7 +230,7 @@ class Steps(LoadKind[L]):
     def most_words(most: ForkFigure) -> str:
         """Describe the throughput of the best step: "at least" that, if a further one might have had more."""
         rate = f"{rate_words(most.value)} req/s"
-        return f"{rate} at most" if most.bound is Bound.NONE else f"at least {rate}"
+        return f"at best {rate}" if most.bound is Bound.NONE else f"at least {rate}"
 
 
 def answer_s(load: Load | GivenLoad, *, wait_us: int, burn_us: int, cpus: float) -> float:

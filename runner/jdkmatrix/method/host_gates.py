@@ -93,7 +93,7 @@ def _steal(seen: Observation, limits: HostLimits, context: WindowContext) -> Ite
     for use, of_server, whose in cpu_sets(seen):
         steal_max = limits.steal_per_precision_max * context.precision if of_server else limits.steal_share_max
         steal_max /= _spread(seen)
-        message = f"the hypervisor took {{:.1%}} of the CPU time of {whose} away"
+        message = f"the hypervisor stole {{:.1%}} of the CPU time of {whose}"
         yield from over(steal_max, "steal" if of_server else "steal-driver", message, steal_share=use.steal_share)
 
 
@@ -120,7 +120,7 @@ def _readings(seen: Observation, limits: HostLimits, context: WindowContext) -> 
     if elapsed_s - expected_s > late_max_s:
         yield Reason(
             code="readings-late",
-            message=f"this tool was stopped or held up: its readings span {elapsed_s:.1f} s and not {expected_s:.1f} s",
+            message=f"this tool was stopped or held up: its readings span {elapsed_s:.1f} s, not {expected_s:.1f} s",
             figures={"elapsed_s": elapsed_s, "expected_s": expected_s, "max_late_s": late_max_s},
         )
     missing_max = _MISSING_PER_PRECISION_MAX * context.precision
@@ -128,7 +128,7 @@ def _readings(seen: Observation, limits: HostLimits, context: WindowContext) -> 
         duration_s = seen.load.duration_s
         yield Reason(
             code="readings-short",
-            message=f"the readings came late: they span {elapsed_s:.2f} s of a load of {duration_s:.2f} s",
+            message=f"the readings came late: they cover {elapsed_s:.2f} s of a load of {duration_s:.2f} s",
             figures={"elapsed_s": elapsed_s, "duration_s": duration_s, "missing_max": missing_max},
         )
 
@@ -153,7 +153,7 @@ def _host_faults(seen: Observation, limits: HostLimits, context: WindowContext) 
         figure = host.swapped_bytes_per_s
         yield from over(limits.swapped_bytes_per_s_max, "swapping", message, swapped_bytes_per_s=figure)
     if host.clock_step_s is not None and abs(host.clock_step_s) > limits.clock_step_s_max:
-        message = f"the time of day was moved by {host.clock_step_s:+.3f} s"
+        message = f"the time of day was stepped by {host.clock_step_s:+.3f} s"
         figures = {"clock_step_s": host.clock_step_s, "max": limits.clock_step_s_max}
         yield Reason(code="clock-stepped", message=message, figures=figures)
     message = "the host was suspended for {:.1f} s"
@@ -173,31 +173,31 @@ HOST_GATES = (
             "foreign_cpu_share_max",
         ),
         _foreign,
-        "On the server’s CPUs, and on those of the driver and the remote system: for how long tasks ran that are not "
-        "ours, where the kernel shows that (the root cgroup of cpuacct, version 1); elsewhere the CPU time that was "
-        "neither idle, nor stolen, nor used by our own processes. Soft interrupts, which carry loopback traffic, are "
-        "counted there where this kernel puts them; every run finds out at its start where that is. Where an "
-        "experiment waits for the disk, threads of the kernel that write to disks (kworker, jbd2, xfsaild, btrfs) are "
-        "part of it.",
+        "On the CPUs of the server, the driver and the remote system: the time that tasks ran that are not ours, where "
+        "the kernel shows it (the root cgroup of cpuacct, version 1); elsewhere CPU time that was neither idle, nor "
+        "stolen, nor used by our own processes. Soft interrupts, which carry loopback traffic, are counted wherever "
+        "this kernel accounts for them; every run finds out at its start where that is. If an experiment waits for the "
+        "disk, kernel threads that write to disks (kworker, jbd2, xfsaild, btrfs) count as part of it.",
         "A load below the limit; a load on other CPUs that shares caches, memory or a physical core. The limits allow "
-        "for what is in no process’s clock, and a load of that size goes unnoticed: waking a CPU, unless tasks are "
-        "what was counted (so much for each time that it went idle; where the kernel does not count that, a share of "
-        "the time that it idles or works, whichever is less), the rounding to clock ticks and, on the server’s CPUs, "
-        "the last microseconds of every thread that ended. At 10,000 ended threads a second, 5 µs each are 5 % "
-        "of one CPU. Threads of other processes count, too; to start and end one costs more than is allowed for it. "
-        "Beside an experiment that waits for the disk, what the kernel does for others’ writes is taken for its own. "
-        "Unless tasks are what was counted, other work that the kernel does for an arm and charges to no process looks "
-        "like another process: arms with threads that often sleep and wake may be refused for what they are. A run’s "
-        "page warns where gates refused one arm more often than the other, and gives such a pair no verdict. "
+        "for CPU time that no process is charged for, so a load of that size goes unnoticed: waking a CPU, unless "
+        "tasks were counted (a fixed time whenever it went idle or, where the kernel does not count that, a share of "
+        "its idle or its busy time, whichever is less), rounding to clock ticks and, on the server’s CPUs, the last "
+        "microseconds of every thread that ended. At 10,000 ended threads a second, 5 µs each are 5 % of one CPU. "
+        "Threads of other processes count, too, but starting and ending one costs more than this allowance. Beside an "
+        "experiment that waits for the disk, the kernel’s work for other processes’ writes is taken for its own. "
+        "Unless tasks were counted, other work that the kernel does for an arm and charges to no process looks like "
+        "another process: arms whose threads often sleep and wake may be refused for what they are. A run’s page "
+        "warns if gates refused one arm more often than the other, and gives such a pair no verdict. "
         "Where /proc/stat does not show our CPUs under their own numbers, as under lxcfs, this gate, the next two and "
-        "that of CPUs that the driver saturates together with others judge nothing; the run says so at its start.",
+        "the one for CPUs that the driver saturates together with others judge nothing; the run says so at its start.",
     ),
     Gate(
         ("steal", "steal-driver"),
         "CPU time stolen by the hypervisor",
         ("steal_per_precision_max", "steal_share_max"),
         _steal,
-        "What the kernel reports as stolen. On the server’s CPUs the limit scales with the promised precision.",
+        "CPU time that the kernel reports as stolen. On the server’s CPUs the limit scales with the promised "
+        "precision.",
         "Stalls that a hypervisor does not report: the server’s own clock then counts them as work. `matrix doctor` "
         "looks for those.",
     ),
@@ -206,8 +206,8 @@ HOST_GATES = (
         "This tool itself",
         ("runner_cpu_share_max",),
         _runner_busy,
-        "It stays off the server’s CPUs and reads the server’s threads only at the ends of windows. The CPU time "
-        "that it uses in between is measured.",
+        "The CPU time that this tool uses during a window. It stays off the server’s CPUs, and reads the server’s "
+        "threads only at the ends of windows.",
         "On a host whose server shares CPUs with the driver, this tool has no other CPU to run on.",
     ),
     Gate(
@@ -215,14 +215,14 @@ HOST_GATES = (
         "This tool, stopped or held up",
         ("readings_late_max_s", "readings_spread_max"),
         _readings,
-        "All shares of CPU time are of the time between the readings before a window and after it. If this tool was "
-        "stopped, or had no CPU, that is longer than the load and the wait for its last responses, and a disturbance "
-        "looks smaller than it was. An experiment’s readings may also be as far apart as the pace at which they are "
-        "taken makes them, and half as much again: its figures are its program’s own, and the limits of what others "
-        "took are lower by as much. Where this tool shares its CPUs, its threads go before others that want them, if "
-        "it may ask for that (CAP_SYS_NICE), and a reading that was interrupted is left out. Where the load is on "
-        "before its window begins, the first readings may also come too late: by a fifth of the promised precision at "
-        "most.",
+        "All shares of CPU time are of the time between the readings before and after a window. If this tool was "
+        "stopped, or had no CPU, that time is longer than the load and the wait for its last responses, and a "
+        "disturbance looks smaller than it was. An experiment’s readings may span as long as the pace at which they "
+        "are taken explains, and half as long again: its figures are its program’s own, and the limits on what others "
+        "took are lowered by the same factor. Where this tool shares its CPUs, its threads run before others, if it "
+        "may ask for that (CAP_SYS_NICE), and a reading that was interrupted is left out. Where the load is on before "
+        "its window begins, the first readings may also come too late: they may miss at most a fifth of the promised "
+        "precision, as a share of the window.",
         "A stop that ends before the load does. It hides nothing: the shares are of the right time, and only samples "
         "of memory and threads are missing.",
     ),
@@ -231,7 +231,7 @@ HOST_GATES = (
         "Faults of the host",
         ("throttled_share_max", "swapped_bytes_per_s_max", "clock_step_s_max"),
         _host_faults,
-        "Throttling by a CPU quota, swapping, a clock that was set, a suspended host.",
-        "What the kernel does not report here is recorded as not known and not judged.",
+        "Throttling by a CPU quota, swapping, a clock that was stepped, a suspended host.",
+        "What the kernel does not report is recorded as not known, and not judged.",
     ),
 )

@@ -53,7 +53,7 @@ def _driver_saturated(seen: Observation, limits: LoadLimits, context: WindowCont
         return
     limit, share, loop_share = limits.driver_cpu_share_max, seen.load.driver_cpu_share, seen.load.driver_loop_cpu_share
     if loop_share is not None and loop_share > share:
-        message = "the busiest of the driver's event loops used {:.0%} of a CPU: it measured itself"
+        message = "the driver's busiest event loop used {:.0%} of a CPU: it measured itself"
         yield from over(limit, "driver-saturated", message, driver_loop_cpu_share=loop_share)
     else:
         message = "the driver used {:.0%} of its CPUs: it measured itself"
@@ -66,7 +66,7 @@ def _driver_late(seen: Observation, limits: LoadLimits, context: WindowContext) 
         return
     late_us, p99_us = late.percentiles_us["99"], max(latency.percentiles_us["99"], context.p99_max_us or 0.0)
     if late_us > limits.driver_late_share_max * p99_us:
-        of_what = "the p99 measured" if context.p99_max_us is None else "the p99 that is looked at"
+        of_what = "the measured p99" if context.p99_max_us is None else "the measured p99 or, if larger, the objective"
         yield Reason(
             code="driver-late",
             message=f"the driver sent up to {late_us / 1000:.2f} ms late (p99), {late_us / p99_us:.0%} of {of_what}",
@@ -97,13 +97,13 @@ def _remote(seen: Observation, limits: LoadLimits, context: WindowContext) -> It
     mean_us = remote.lateness.mean_us if remote.lateness is not None else 0.0
     words, figures = [], {}
     if late_us:
-        words.append("at p99 " + " and ".join(f"its {name} {value / 1000:.1f} ms" for name, value in late_us.items()))
+        words.append(" and ".join(f"its {name} {value / 1000:.1f} ms" for name, value in late_us.items()) + " at p99")
         figures = {**{f"{name}_p99_us": value for name, value in late_us.items()}, "max": late_us_max}
     if 0 < mean_us_max < mean_us:
-        words.append(f"on average its answers {mean_us / 1000:.2f} ms")
+        words.append(f"its answers {mean_us / 1000:.2f} ms on average")
         figures |= {"answers_mean_us": mean_us, "mean_max": mean_us_max}
     if words:
-        message = f"the remote system was late, {', '.join(words)}: requests waited for it longer than was asked"
+        message = f"the remote system was late ({', '.join(words)}): requests waited longer than the delay asked for"
         yield Reason(code="remote-late", message=message, figures=figures)
 
 
@@ -121,9 +121,9 @@ STARVED = Gate(
     _starved,
     "A closed loop that saturated the server in one window and left it idle in another: something held it up that no "
     "other gate names.",
-    "A cause common to all windows of a fork. A window in which requests were left without an answer is not judged: a "
-    "server that dies in it, stalls, or closes its connections, is idle through its own fault. Where "
-    "answers take so long that the last ones are given up, no window is judged.",
+    "A cause common to all windows of a fork. A window with unanswered requests is not judged: a server that dies, "
+    "stalls or closes its connections is idle through its own fault. Where answers take so long that the last ones are "
+    "given up, no window is judged.",
 )
 LOAD_GATES = (
     STARVED,
@@ -134,16 +134,16 @@ LOAD_GATES = (
         _driver_saturated,
         "A driver that uses a larger share of its CPUs than this measures itself. So does one whose busiest event loop "
         "uses a larger share of one CPU: with few connections, a loop may be full while others idle.",
-        "A driver that is slow for another reason: see the next two. A thread of wrk2 that works more than its others: "
-        "each has as many connections, and only their sum is known.",
+        "A driver that is slow for another reason: see the next two. A thread of wrk2 that works more than the others: "
+        "all have the same number of connections, and only the CPU time of all of them together is known.",
     ),
     Gate(
         ("driver-late",),
         "A driver that is late",
         ("driver_late_share_max",),
         _driver_late,
-        "At a rate: how late requests were sent, at p99, compared with the measured p99 or with the objective of a "
-        "search. Requests that waited for a connection are not the driver’s fault and do not count.",
+        "In an open loop: how late requests were sent, at p99, compared with the measured p99 or, if larger, with the "
+        "objective of a search. Requests that waited for a connection are not the driver’s fault and do not count.",
         "Late receiving; wrk2, which reports no lateness; closed loops, which have no schedule.",
     ),
     Gate(
@@ -151,7 +151,7 @@ LOAD_GATES = (
         "CPUs saturated by the driver together with the remote system or the database",
         ("driver_cpu_share_max",),
         _cpus_full,
-        "On hosts with few CPUs they share one. Each may be below its limit while the CPU is saturated.",
+        "On hosts with few CPUs they share one: each may be below its limit while that CPU is saturated.",
         "Bursts shorter than a window.",
     ),
     Gate(
@@ -166,7 +166,7 @@ LOAD_GATES = (
             "remote_late_mean_share_max",
         ),
         _remote,
-        "A remote system that saturates its CPUs, or is too late for the delay asked for, at p99 or on average.",
+        "A remote system that saturates its CPUs, or answers too late for the delay asked for, at p99 or on average.",
         "Late responses that are rarer than one in a hundred and too few to move the average. In a closed loop that "
         "saturates the server, lateness delays nothing and is not judged.",
     ),
@@ -176,6 +176,6 @@ LOAD_GATES = (
         ("remote_cpu_share_max",),
         _database,
         "A database whose processes together use a larger share of its CPUs than this.",
-        "A database that waits for something else than a CPU: locks of its own, a disk.",
+        "A database that waits for something other than a CPU: its own locks, a disk.",
     ),
 )

@@ -23,7 +23,7 @@ def _compiling(seen: Observation, limits: ServerLimits, context: WindowContext) 
     if jit_share > jit_max:
         yield Reason(
             code="compiling",
-            message=f"the JIT compiler used {jit_share:.1%} of the server's CPUs: the code was not its final one",
+            message=f"the JIT compiler used {jit_share:.1%} of the server's CPUs: code was still being compiled",
             figures={"jit_share": jit_share, "max": jit_max, "precision": context.precision},
         )
 
@@ -46,8 +46,8 @@ def _not_counted(seen: Observation, limits: ServerLimits, context: WindowContext
     if served is not None and not served.begun_min <= served.begun <= served.begun_max:
         yield Reason(
             code="not-counted",
-            message=f"{served.begun:,} requests began in the application, of {served.begun_min:,} to "
-            f"{served.begun_max:,} that the driver has sent",
+            message=f"{served.begun:,} requests began in the application, but the driver sent {served.begun_min:,} to "
+            f"{served.begun_max:,}",
             figures={"begun": served.begun, "min": served.begun_min, "max": served.begun_max},
         )
 
@@ -62,8 +62,8 @@ def _burn_off(seen: Observation, limits: ServerLimits, context: WindowContext) -
         yield Reason(
             code=BURN_OFF,
             message=(
-                f"{check.asked_us:g} µs of work took {check.best_us:.1f} µs at best, where {check.expected_us:.1f} µs "
-                "are expected at the CPU's speed of that moment: this JVM does other work than was calibrated"
+                f"{check.asked_us:g} µs of work took {check.best_us:.1f} µs at best, but {check.expected_us:.1f} µs "
+                "were expected at the CPU's speed at that moment: this JVM does not do the work that was calibrated"
             ),
             figures={"off": off, "max": limits.burn_off_max},
         )
@@ -71,7 +71,7 @@ def _burn_off(seen: Observation, limits: ServerLimits, context: WindowContext) -
 
 def _astray(seen: Observation, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
     if seen.sut:
-        message, threads = "{} threads of the server may run on other CPUs than its own", seen.sut.astray_threads
+        message, threads = "{} threads of the server may run on CPUs other than its own", seen.sut.astray_threads
         yield from over(0, "affinity-changed", message, astray_threads=threads)
 
 
@@ -80,10 +80,10 @@ BURN = Gate(
     "Work of the wrong size",
     ("burn_off_max",),
     _burn_off,
-    "After the windows the warm server runs the work of a request by itself. The fastest run must take as long as was "
-    "asked for, at the speed that the CPU has at that moment. This gate refuses the whole fork.",
+    "After the windows, the warm server runs the work of a request on its own. The fastest run must take as long as "
+    "was asked for, at the speed that the CPU has at that moment. This gate refuses the whole fork.",
     "A clock that changed during the windows and changed back; the page shows its speed before each of them. Work that "
-    "is off by no more than the server’s CPUs differ from each other.",
+    "is off by no more than the differences between the server’s CPUs.",
 )
 SERVER_GATES = (
     Gate(

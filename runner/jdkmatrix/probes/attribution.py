@@ -84,9 +84,9 @@ def attribute(memory: MemoryMap, jvm: JvmAccount, gauges: Gauges | None) -> Attr
     written, allocated = _claims(jvm, gauges)
     if Origin.JAVA_HEAP not in found:
         written[Origin.JAVA_HEAP] = gauges.heap_used_bytes if gauges else 0
-        missing.append("the JVM does not say where its heap is: of the heap, only what is used is counted")
+        missing.append("the JVM does not say where its heap is: only the used part of the heap is counted")
     if jvm.native and not jvm.has_system_map:
-        missing.append("this JVM has no System.map: metaspace and the collector's own are what is committed")
+        missing.append("this JVM has no System.map: metaspace and the collector's memory count as committed")
     excess_bytes = sum(written.values()) + sum(allocated.values()) - unnamed_bytes
     if excess_bytes > 0:
         missing.append(

@@ -64,7 +64,7 @@ def carriers_among(names: Mapping[int, str], count: int) -> frozenset[int] | str
             pools[found[1]].add(tid)
     fit = [tids for tids in pools.values() if len(tids) == count] if len(pools) > 1 else list(pools.values())
     if len(fit) != 1:
-        return f"it has {count} carriers of virtual threads, and they may be of {', '.join(pools) or 'no pool'}"
+        return f"it has {count} carriers of virtual threads, which may belong to {', '.join(pools) or 'no pool'}"
     return frozenset(fit[0])
 
 

@@ -34,7 +34,7 @@ def ask(pid: int, java: Path, questions: Sequence[str]) -> JcmdAnswer:
     except TimeoutExpired:
         # The file with which jcmd asks to attach, in the folder that the JVM runs in.
         Path(f"/proc/{pid}/cwd/.attach_pid{pid}").unlink(missing_ok=True)
-        return JcmdAnswer("", f"jcmd had no answer within {TIMEOUT_S:g} s")
+        return JcmdAnswer("", f"jcmd got no answer within {TIMEOUT_S:g} s")
     except OSError as error:
         return JcmdAnswer("", f"{jcmd}: {error.strerror}")
     if done.returncode == 0:

@@ -97,7 +97,7 @@ def account(vm: Vm, answer: jcmd.JcmdAnswer) -> tuple[JvmAccount, str | None]:
     why_no_native = None
     if native is None:
         why_no_native = NMT_IS_OFF if answer.fault is None else f"the JVM gave no answer: {answer.fault}"
-        missing.append(f"{why_no_native}: stacks, metaspace, the collector's own and malloc cannot be told apart")
+        missing.append(f"{why_no_native}: stacks, metaspace, the collector's memory and malloc cannot be told apart")
     return JvmAccount(Regions(regions), lines is not None, native, tuple(missing)), why_no_native
 
 

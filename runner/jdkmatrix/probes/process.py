@@ -126,7 +126,7 @@ def read_threads(pid: int, proc: Path = Path("/proc")) -> dict[int, ThreadCounte
             threads[int(task.name)] = counters
     if tasks and not threads and not (proc / "self/schedstat").exists():
         raise MatrixError(
-            "this kernel does not tell the CPU time of threads, the JIT compiler's among them: it shows no "
+            "this kernel does not show the CPU time of threads, such as the JIT compiler's: it has no "
             "/proc/PID/task/TID/schedstat (CONFIG_SCHED_INFO)"
         )
     return threads

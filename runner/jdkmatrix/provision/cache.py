@@ -26,7 +26,7 @@ def cache_dir(env: Mapping[str, str] = os.environ) -> Path:
             if not Path(value).is_absolute():
                 raise MatrixError(f"{variable}={value}: expected an absolute path")
             return Path(value) / below
-    with refused("there is no folder for the cache, which MATRIX_CACHE may name", of=RuntimeError):
+    with refused("there is no folder for the cache; set MATRIX_CACHE to one", of=RuntimeError):
         return Path.home() / ".cache" / "jdk-matrix"
 
 
@@ -46,7 +46,7 @@ def kept(
             why = changed(target)
             if why is None:
                 return
-            say(f"{why}; making it anew")
+            say(f"{why}; making it again")
         clear(target)
         with atomic_dir(target) as partial:
             make(partial)

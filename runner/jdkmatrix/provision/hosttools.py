@@ -89,7 +89,7 @@ def problems(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _S
     """Describe each missing thing in one line: what it is, and how to get it. Empty: everything is there."""
     found = []
     if not sys.platform.startswith("linux"):
-        found.append(f"this runs on Linux only, and this is {sys.platform}")
+        found.append(f"this runs only on Linux, and this host is {sys.platform}")
     if not MIN_PYTHON <= sys.version_info[:2] <= MAX_PYTHON:
         running, least, most = (".".join(map(str, one)) for one in (sys.version_info[:3], MIN_PYTHON, MAX_PYTHON))
         found.append(
@@ -97,28 +97,28 @@ def problems(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _S
         )
     if importlib.util.find_spec("ensurepip") is None:
         package = f"python{'.'.join(map(str, sys.version_info[:2]))}-venv"  # python3-venv is for the default Python
-        found.append(f"Python's venv is not complete: apt-get install {package}, or your system's like")
+        found.append(f"Python's venv is incomplete: apt-get install {package}, or your system's equivalent")
     if lacking := [name for name in _EXTENSIONS if importlib.util.find_spec(name) is None]:
         headers = " ".join(_EXTENSIONS[name] for name in lacking)
         found.append(
-            f"Python was built without {', '.join(lacking)}: apt-get install {headers}, or your system's like, and "
-            "build it again; or make PYTHON=/usr/bin/python3"
+            f"Python was built without {', '.join(lacking)}: apt-get install {headers}, or your system's equivalent, "
+            "and build it again; or make PYTHON=/usr/bin/python3"
         )
     c_header = Path(sysconfig.get_path("include"), "Python.h")
     if platform.machine() == "aarch64" and not (shutil.which("cc", path=env.get("PATH", "")) and c_header.is_file()):
         found.append(
             "on aarch64 one of the Python packages, hdrhistogram, is compiled: apt-get install gcc python3-dev, or "
-            "your system's like"
+            "your system's equivalent"
         )
     if find_jdk(env, folders) is None:
         found.append(
-            f"a JDK {MIN_JDK} or newer with javac is needed, none found by JAVA_HOME, on PATH or in "
+            f"a JDK {MIN_JDK} or newer with javac is needed, none was found by JAVA_HOME, on PATH or in "
             f"{', '.join(map(str, folders))}: apt-get install openjdk-{MIN_JDK}-jdk-headless (Debian 12 has none), "
-            "your system's like, or set JAVA_HOME to one that you have"
+            "your system's equivalent, or set JAVA_HOME to one that you have"
         )
     maven = find_maven(env)
     if maven is None:
-        found.append("Maven 3.8 or newer is needed, no mvn on PATH: apt-get install maven, or your system's like")
+        found.append("Maven 3.8 or newer is needed, no mvn on PATH: apt-get install maven, or your system's equivalent")
     elif maven.version < MIN_MAVEN:
         version = ".".join(map(str, maven.version)) or "unknown"
         found.append(f"Maven 3.8 or newer is needed, {maven.program} is {version}: install a newer one")

@@ -74,7 +74,7 @@ def open_liberty(home: Path, version: str, sha256: str) -> Liberty:
     """Open the server at `home`. Raises: MatrixError when there is none, or it could not run there."""
     if ":" in str(home):  # a class path is split at it
         raise MatrixError(
-            f"{home}: Open Liberty cannot run from a folder with ':' in its name; MATRIX_CACHE names another"
+            f"{home}: Open Liberty cannot run from a folder with ':' in its name; set MATRIX_CACHE to another"
         )
     try:
         options = (home / "lib" / "platform" / "java" / "java9.options").read_text(encoding="utf-8")

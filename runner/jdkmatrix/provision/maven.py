@@ -95,8 +95,8 @@ def build(root: Path, arguments: Sequence[str]) -> None:
         if _OTHER_BYTES not in str(error):
             raise
         raise MatrixError(
-            f"{error}\nMaven keeps another file than {CHECKSUMS} pins: unless you have changed that, remove its folder "
-            f"below {artefacts.maven_repository()}, and try again"
+            f"{error}\nMaven has kept a file other than the one that {CHECKSUMS} pins: unless you have changed that, "
+            f"remove the file's folder below {artefacts.maven_repository()}, and try again"
         ) from None
 
 

@@ -110,7 +110,7 @@ def check_own_files(own: OwnApplication, folder: Path) -> None:
         if not os.access(folder / word, os.R_OK):
             raise MatrixError(f"{folder / word}: cannot be read: {os.strerror(errno.EACCES)}")
         if not zipfile.is_zipfile(folder / word):
-            raise MatrixError(f"{folder / word}: it is no archive, as a {'WAR' if own.war else 'jar'} is")
+            raise MatrixError(f"{folder / word}: it is not an archive, as a {'WAR' if own.war else 'jar'} is")
 
 
 def _is_there(path: Path) -> bool:

@@ -66,7 +66,7 @@ def postgres_at(home: Path) -> Postgres:
         raise MatrixError(f"{program} does not start here: {getattr(error, 'stderr', None) or error}") from None
     found = re.search(r"\(PostgreSQL\) (\S+)", said)
     if found is None:
-        raise MatrixError(f"{program} is no PostgreSQL: it says {said.strip()!r}")
+        raise MatrixError(f"{program} is not PostgreSQL: it says {said.strip()!r}")
     return Postgres(home, found[1], files_sha256(home))
 
 

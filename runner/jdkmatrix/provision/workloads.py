@@ -90,7 +90,7 @@ def open_workloads(root: Path, built: Path) -> Workloads:
     files = {name: built / name for name in _outputs(root)}
     missing = [str(path) for path in files.values() if not path.is_file()]
     if missing:
-        raise MatrixError(f"the workloads are not complete: {', '.join(missing)} is not there")
+        raise MatrixError(f"the workloads are incomplete: {', '.join(missing)} is missing")
     servers = root / "workloads" / "servers"
     return Workloads(
         files=files,

@@ -176,9 +176,9 @@ class ClaimCheck(Record):
             raise ValueError("give either figure, or low or high or both")
         _check_order(self.low, self.high)
         if own and self.inference is None:
-            raise ValueError("low and high are no published figure: say in inference where they come from")
+            raise ValueError("low and high are not a published figure: say in inference where they come from")
         if self.tolerance is not None and (self.figure is None or self.inference is None):
-            raise ValueError("tolerance is for the value of a figure: name it, and say in inference why so much")
+            raise ValueError("tolerance is for the value of a figure: name it, and say in inference why it is so large")
         if sum(one is not None for one in (self.versus, self.versus_load, self.versus_workload)) > 1:
             raise ValueError("give one of versus, versus_load and versus_workload")
         if self.difference and self.versus is None:
@@ -207,19 +207,19 @@ class PublishedResult(Record):
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
         if len({check.scale for check in self.checks} - {None}) == 1:
-            raise ValueError("a check of one scale needs another of the other scale, which stands for it there")
+            raise ValueError("a check of one scale needs another check of the other scale to stand for it there")
         for number, check in enumerate(self.checks, start=1):
             if check.figure is None:
                 continue
             if check.figure > len(self.figures):
-                raise ValueError(f"check {number}: figure = {check.figure}, and there are {len(self.figures)}")
+                raise ValueError(f"check {number}: figure = {check.figure}, but there are {len(self.figures)}")
             if (self.figures[check.figure - 1].value is not None) != (check.tolerance is not None):
-                raise ValueError(f"check {number}: a figure with a single value needs a tolerance, others have none")
+                raise ValueError(f"check {number}: a figure with a single value needs a tolerance; others take none")
         if self.checks and self.not_checked is not None:
-            raise ValueError(f"says in not_checked why nothing checks it, and has {len(self.checks)} checks")
+            raise ValueError(f"says in not_checked why nothing checks it, but has {len(self.checks)} checks")
         if self.figures and self.only is not None:
             raise ValueError(
-                f'only = "{self.only}" is of a claim without figures, and this one has {len(self.figures)}'
+                f'only = "{self.only}" is for a claim without figures, but this one has {len(self.figures)}'
             )
         return self
 

@@ -38,7 +38,7 @@ class Provenance(Record):
         and hardware."""
         return (
             *(f"{part.part}: {part.detail}" for part in self.parts if part.origin != "nix"),
-            *(f"{one.name} is not the one of flake.lock" for one in self.inputs if not one.locked),
+            *(f"{one.name} is not the one in flake.lock" for one in self.inputs if not one.locked),
             *(("the source has uncommitted changes",) if source_dirty else ()),
             *(("the commit of the source is not known",) if source_dirty is None else ()),
         )

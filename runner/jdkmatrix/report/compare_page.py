@@ -40,7 +40,7 @@ def hosts(found: Compared) -> str:
     """Say whether the figures themselves can be compared."""
     if found.why_not is None:
         return "Both were measured on one host."
-    return f"Figures themselves are not compared, because {found.why_not}."
+    return f"The figures themselves are not compared, because {found.why_not}."
 
 
 def outcome(found: Compared) -> str:
@@ -52,7 +52,7 @@ def outcome(found: Compared) -> str:
         said = [f"nothing is significantly worse by more than {limit}"]
         if open_:
             of = plural(len(found.changes), "figure")
-            said.append(f"in {len(open_)} of {of} that is not excluded: {_named(open_)}")
+            said.append(f"that is not excluded in {len(open_)} of {of}: {_named(open_)}")
         if found.lost:
             said.append(f"what was measured before has no figure to compare: {_named(found.lost)}")
         return f"cannot tell: {', but '.join(said)}"

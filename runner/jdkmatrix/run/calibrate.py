@@ -44,8 +44,8 @@ def calibrate(count: Callable[[], Calibration], rules: MeasureRules) -> Calibrat
     raise MatrixError(
         f"burn cannot be calibrated: the speed of CPU {steadiest.cpu} varied by "
         f"{' and then '.join(f'{one.spread:.2%}' for one in tried)} within {_SECONDS * 2 / 3:.0f} s "
-        f"(measure.calibration_spread_max allows {rules.calibration_spread_max:.2%}), so that a microsecond of work "
-        "would mean something else than on other hosts; leave this host alone and fix its clock (matrix doctor says "
+        f"(measure.calibration_spread_max allows {rules.calibration_spread_max:.2%}), so a microsecond of work would "
+        "not mean the same as on other hosts; run nothing else on this host and fix its clock rate (matrix doctor says "
         "what disturbs it), or allow more"
     )
 

@@ -242,7 +242,7 @@ class Campaign:
         except UnreadableError as error:
             whole = None
             aside = self.store.set_aside(key, "unreadable")
-            listener.decided(f"{error}; kept as {aside.name}, without its series the cell goes on")
+            listener.decided(f"{error}; kept as {aside.name}; the cell goes on without its series")
         changed = change(whole or cells[key])
         self.store.save_cell(changed)
         cells[key] = outline(changed)

@@ -51,7 +51,7 @@ def open_cells(
         opened[key], unfit = _opened(store, key, setup)
         if unfit and notice:
             how, why = unfit
-            notice(f"{why}; kept as {store.set_aside(key, how).name}, the cell is measured again")
+            notice(f"{why}; kept as {store.set_aside(key, how).name}; the cell is measured again")
     return opened
 
 

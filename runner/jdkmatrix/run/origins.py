@@ -52,7 +52,7 @@ def _parts(parts: Parts, handed: NixParts | None) -> Iterator[tuple[str, Origin,
         if server.home is None:
             continue  # it is one of the workloads, or comes with one
         ours = handed is not None and any(given.home == server.home for given in handed.servers.values())
-        cut = "cut down here from a release that was got by its sha256"
+        cut = "cut down here from a release fetched by its sha256"
         yield name, "nix" if ours else "hash", _FLAKE if ours else cut
     for workload, files in parts.own.items():
         yield workload, "host", f"an application of the user: {files.words}"
@@ -61,11 +61,11 @@ def _parts(parts: Parts, handed: NixParts | None) -> Iterator[tuple[str, Origin,
             yield jdk_id, *_of_jdk(jdk)
     if isinstance(parts.postgres, Postgres):
         ours = handed is not None and parts.postgres.home == handed.postgres
-        detail = _FLAKE if ours else "a release of its programs, got by its sha256"
+        detail = _FLAKE if ours else "a release of its programs, fetched by its sha256"
         yield "postgresql", "nix" if ours else "hash", f"{parts.postgres.version}, {detail}"
     for wrk2 in {id(one): one for one in parts.drivers.values() if isinstance(one, Wrk2Driver)}.values():
         ours = handed is not None and wrk2.wrk2.binary == handed.wrk2
-        yield "wrk2", "nix" if ours else "host", _FLAKE if ours else "of the host"
+        yield "wrk2", "nix" if ours else "host", _FLAKE if ours else "found on the host"
 
 
 def _of_jdk(jdk: Available) -> tuple[Origin, str]:
@@ -74,11 +74,11 @@ def _of_jdk(jdk: Available) -> tuple[Origin, str]:
     if jdk.source == "nix":
         return "nix", "its archive by sha256, from the flake"
     if jdk.source == "host":
-        rolling = "a rolling entry; this build was found on the host, and the newest not looked for"
+        rolling = "a rolling entry; this build was found on the host, and no newer one was looked for"
         return "host", rolling if jdk.entry.rolling else "the same build, found on the host"
     if jdk.entry.rolling:
-        return "host", f"a rolling entry; {jdk.version}, the newest when it was got"
-    return "hash", "got from its vendor or a registry by sha256"
+        return "host", f"a rolling entry; {jdk.version}, the newest when it was fetched"
+    return "hash", "fetched from its vendor or a registry by sha256"
 
 
 def _git(root: Path, *arguments: str) -> str | None:

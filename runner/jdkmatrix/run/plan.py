@@ -90,7 +90,7 @@ def stages(matrix: Matrix, profile_name: str) -> tuple[Stage, ...]:
         if apart := next((cell for cell in cells if cell.group in before), None):
             raise MatrixError(
                 f'profile "{profile_name}": {apart.cell_id} is measured in stage "{name}", and what it is compared '
-                f'with in "{before[apart.group]}", hours before: a condition is of one stage, with all of its executors'
+                f'with in "{before[apart.group]}", hours before: all executors of a condition must be in one stage'
             )
         before |= dict.fromkeys((cell.group for cell in cells), name)
         found.append(Stage(name, profile, cells))
@@ -229,8 +229,8 @@ def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossib
     with gc_paused():
         if long := next((cell.cell_id for cell in cells if len(cell.cell_id.encode()) > _NAME_BYTES_MAX), None):
             raise MatrixError(
-                f"{long}: the name of a cell has at most {_NAME_BYTES_MAX} bytes, since files are called by it; found "
-                f"{len(long.encode())}: give what it is made of shorter names"
+                f"{long}: the name of a cell has at most {_NAME_BYTES_MAX} bytes, since files are named after it; "
+                f"found {len(long.encode())}: shorten the names that it is made of"
             )
         possible = [cell for cell in cells if cell not in impossible]
         return Plan(

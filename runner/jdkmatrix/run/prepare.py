@@ -84,7 +84,7 @@ def set_up_parts(
     jdks = {jdk: _get_jdk(catalogue, jdk, say) for jdk in wanted}
     driver_jdk = jdks[matrix.driver.jdk]
     if isinstance(driver_jdk, str):
-        raise MatrixError(f'driver.jdk = "{matrix.driver.jdk}" cannot be had here: {driver_jdk}')
+        raise MatrixError(f'driver.jdk = "{matrix.driver.jdk}" is not available here: {driver_jdk}')
     loadgen = LoadgenDriver(workloads.file("loadgen.jar"), driver_jdk.home / "bin" / "java", matrix.driver.jdk)
     loads = cell_loads(matrix, cells, capacities_rps)
     wrk2 = wrk2_from(handed, os.environ)
@@ -256,7 +256,7 @@ def _refuse_what_everything_has(
 
 
 def _handed_no(parts: Sequence[str]) -> MatrixError:
-    has = f"`nix run {EVERYTHING} -- run …` has every part that lasts, of JDKs those on axes.jdk"
+    has = f"`nix run {EVERYTHING} -- run …` has every part that lasts, and of JDKs those on axes.jdk"
     return MatrixError(f"this `matrix` was handed no {', no '.join(parts)}: {has}")
 
 

@@ -103,12 +103,12 @@ def _with_forks(cell: CellRecord, forks: Iterable[Fork], attempts: Iterable[Fork
 
 def measured_again(session: int) -> Reason:
     """Return the reason why a fork that may have been sound is no longer current."""
-    return Reason(code="block-measured-again", message=f"the block was measured whole again in session {session}")
+    return Reason(code="block-measured-again", message=f"the whole block was measured again in session {session}")
 
 
 def _cut_off(session: int) -> Reason:
     """Return the reason why a fork that may be sound has not become current."""
-    message = f"session {session} was stopped before it had measured the block whole again"
+    message = f"session {session} was stopped before it had measured the whole block again"
     return Reason(code="block-cut-off", message=message)
 
 
@@ -140,6 +140,6 @@ def repeat_words(blocks: Iterable[PlannedBlock], cells: Cells) -> tuple[str, ...
     if gaps:
         found.append(
             f"{plural(gaps, 'block')} {'was' if gaps == 1 else 'were'} cut off or {'lacks' if gaps == 1 else 'lack'} "
-            f"forks; measuring {'it' if gaps == 1 else 'them'} whole again"
+            f"forks; measuring {'it' if gaps == 1 else 'them'} again as a whole"
         )
     return tuple(found)

@@ -42,7 +42,7 @@ def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[
         told, first = (f"GET {own.application.context_root}{one}" for one in (own.example, own.ready_path))
         asked = told if first == told else f"{first}, then {told}"
         say(
-            f"{key.workload}, {arm[2]}: started once to see that it answers {asked} with status 2xx, within "
+            f"{key.workload}, {arm[2]}: starting it once to see that it answers {asked} with status 2xx, within "
             f"{setup.matrix.server.first_response_timeout_s:g} s"
         )
         with refused(f"{key.workload}, {arm[2]}", of=MatrixError):

@@ -16,7 +16,7 @@ from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.servers.base import InstalledServer, Launch, OwnParts, Serving
 
 _ADDRESS = "127.0.0.1"
-_HINT_OF_OWN = "--path must be answered with it, or --ready where another path tells that it is ready"
+_HINT_OF_OWN = "--path must be answered with 2xx or, if another path tells that it is ready, --ready"
 
 
 @dataclass(frozen=True)

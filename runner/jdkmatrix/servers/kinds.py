@@ -34,7 +34,7 @@ def install(
     """
     kind = server_kind(name)
     if kind is None:
-        raise MatrixError(f"servers.{name}: of no known kind")
+        raise MatrixError(f"servers.{name}: not a known kind of server")
     if kind.is_command:
         return InstalledServer(kind, version="", sha256="")
     if kind.jar:

@@ -38,12 +38,12 @@ def check_carriers(share: float, executor: str, seen: str) -> None:
     figures = {"carriers_cpu_share": share}
     if is_virtual(executor):
         raise ProofError(
-            f'"{executor}" promises virtual threads, and they had {per_cent(share)} of the CPU time under load: its '
+            f'"{executor}" promises virtual threads, but they used {per_cent(share)} of the CPU time under load: its '
             f"switch has no effect on this application; {seen}",
             figures,
         )
     raise ProofError(
-        f'"{executor}" promises platform threads, and virtual threads had {per_cent(share)} of the CPU time under '
+        f'"{executor}" promises platform threads, but virtual threads used {per_cent(share)} of the CPU time under '
         f"load: {seen}",
         figures,
     )

@@ -181,7 +181,7 @@ class ServerProcess:
                 if wrong and wrong.is_final and wrong_s > self.rules.wrong_answer_s:
                     self._check_is_ours()
                     told = f"GET {self._ready_path} has been answered with {wrong.words} for {wrong_s:.0f} s"
-                    raise self.error("; ".join(filter(None, (f"{told}, and 2xx is needed", self.what.hint))))
+                    raise self.error("; ".join(filter(None, (f"{told}, but 2xx is needed", self.what.hint))))
                 refused_s = (now_ns - ready_ns) / 1e9 if ready_ns else 0.0
                 if answer is None and refused_s > self.rules.ready_without_port_s:
                     raise self.error(
@@ -202,7 +202,7 @@ class ServerProcess:
         port = urlsplit(self.what.base_url).port
         if any(own == port for _, own in self._listening()):
             return
-        told = f"port {port} is another process's, which answers in the place of the server"
+        told = f"port {port} belongs to another process, which answers in place of the server"
         started = ", ".join(child.name() for child in self._children())
         if started:
             raise self.error(told, perhaps=f"it has started {started}; a command must become the server (exec)")
@@ -212,7 +212,7 @@ class ServerProcess:
         """Raises: ServerError: other hosts can reach it."""
         if wide := sorted(f"{ip}:{port}" for ip, port in self._listening() if _is_wide(ip)):
             raise self.error(
-                f"it listens on {', '.join(wide)}, where other hosts can reach it, and is not measured so: "
+                f"it listens on {', '.join(wide)}, where other hosts can reach it, and is not measured like that: "
                 "tell it to listen on {address}, which is 127.0.0.1"
             )
 
@@ -237,15 +237,15 @@ class ServerProcess:
             self.check_alive()
             raise
         if found != java.resolve():
-            raise self.error(f"its process runs {found}, and not the cell's JVM {java.resolve()}")
+            raise self.error(f"its process runs {found}, not the cell's JVM {java.resolve()}")
 
     def _hidden(self) -> ServerError:
         """Return the error for a process that /proc hides, as the kernel does even from its own user if the program has
         file capabilities (PR_SET_DUMPABLE, prctl(2)). Raises: ServerError: it has ended, and is hidden for that."""
         self.check_alive()
         return self.error(
-            "the kernel does not show which program it is and at which ports it listens",
-            perhaps="a java to which setcap gave capabilities can be measured by root alone",
+            "the kernel does not show which program it is and on which ports it listens",
+            perhaps="only root can measure a java to which setcap gave capabilities",
         )
 
     def _children(self) -> list[psutil.Process]:

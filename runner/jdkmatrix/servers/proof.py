@@ -61,7 +61,7 @@ def prove_executor(connection: Connection, executor: str, *, requests: int) -> P
             )
         )
     if len(ports) != 1 or None in ports:
-        raise ProofError("the server does not keep its connections open: the proof saw only first requests")
+        raise ProofError("the server does not keep its connections open: the proof saw only the first request of each")
     return judge(answers, executor)
 
 

@@ -22,7 +22,7 @@ def write_atomic(path: Path, text: str) -> None:
     try:
         _write(path, text)
     except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror}; what was written before it is kept") from error
+        raise StoreError(f"{path} cannot be written: {error.strerror}; what was written earlier is kept") from error
 
 
 def _write(path: Path, text: str) -> None:

@@ -195,7 +195,7 @@ class RunStore:
     def _whole(self, cell: CellRecord) -> CellRecord:
         found = self.read_cell(cell.key)
         if found is None:
-            raise UnreadableError(f"{self.cell_path(cell.key)}: it was there a moment ago")
+            raise UnreadableError(f"{self.cell_path(cell.key)}: it has just disappeared")
         return found
 
 
@@ -260,8 +260,8 @@ def has_begun(folder: Path) -> bool:
 def unrecorded(folder: Path) -> str:
     """Return why a folder in which a run began is not a run."""
     return (
-        f"{folder}: stopped before it had a {RUN_FILE}, so that nothing says what it was to measure. Give its command "
-        f"again with --run {folder}, which keeps what it has"
+        f"{folder}: stopped before it had a {RUN_FILE}, so nothing says what it was to measure. Repeat its command "
+        f"with --run {folder}, which keeps what it has"
     )
 
 

@@ -1,1 +1,1 @@
-"""Pages in a real browser: headless Chromium, driven over its own protocol, pages opened as files."""
+"""Pages in a real browser: headless Chromium, driven over its own protocol, with pages opened as files."""

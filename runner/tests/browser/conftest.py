@@ -40,8 +40,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Sites by name: one condition only, of a published experiment, and a small matrix with failed, invalid and missing
-    cells."""
+    """Build sites by name: one of a single condition of a published experiment, and one of a small matrix with failed,
+    invalid and missing cells."""
     quick, matrix = map(tmp_path_factory.mktemp, ("quick", "matrix"))
     return {
         "quick": site_of([with_scenario(synthetic_run(quick / "run", QUICK))], quick / "site"),
@@ -51,14 +51,14 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def experiments(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of every kind of experiment without a server, on real results."""
+    """Build a site of every kind of experiment without a server, from real results."""
     folder = tmp_path_factory.mktemp("experiments")
     return site_of([experiments_run(folder / "run", accidents=True)], folder / "site")
 
 
 @pytest.fixture(scope="session")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of two runs: many conditions on one host, one on another; its front page."""
+    """Build a site of two runs, many conditions on one host and one on another; return its front page."""
     folder = tmp_path_factory.mktemp("answers")
     wide = synthetic_run(folder / "wide", Shape(cpus=(1, 2), burn_us=(0, 100), blocks=5, windows=1))
     other = synthetic_run(folder / "other", replace(QUICK, jdks=("temurin-26",), run_id="elsewhere"))
@@ -69,7 +69,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def histories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The pages of all histories and of the shorter one of two: of three runs, the last two have a condition more."""
+    """Return the pages of all histories and of the shorter of two: the last two of three runs have a condition more."""
     folder = tmp_path_factory.mktemp("history")
     runs = [
         synthetic_run(folder / name, replace(QUICK, jdks=("temurin-25",), burn_us=work, seed=seed, blocks=3))
@@ -83,7 +83,7 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The front page of a run with several conditions, some with a closed loop and some with a rate."""
+    """Return the front page of a run with several conditions, some in a closed loop and some at a constant rate."""
     folder = tmp_path_factory.mktemp("several")
     shape = Shape(jdks=("temurin-25",), burn_us=(0, 500), loads=("saturate-50", "rate-2000"), blocks=5, windows=1)
     site_of([synthetic_run(folder / "run", shape)], folder / "site")

@@ -1,4 +1,4 @@
-"""What a reader does with a chart: point at it, take its data, and read a history with and without JavaScript."""
+"""Charts as readers use them: pointing at one, taking its data, reading a history with and without JavaScript."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def memory(t_s: float) -> MemoryReading:
 def charted(
     tmp_path_factory: pytest.TempPathFactory, sites: dict[str, Path], experiments: Path, histories: dict[str, Path]
 ) -> list[Path]:
-    """Pages with charts of every kind."""
+    """Return pages with charts of every kind."""
     folder = tmp_path_factory.mktemp("charted")
     level = RampedLoad(points=((0, 0), (20, 2000), (30, 2000)), connections=100, warmup_rps=500)
     runs = {
@@ -83,14 +83,14 @@ def test_every_kind_of_chart_says_what_the_pointer_is_at_and_of_which_executor(
 
 
 def shapes_with_executors(page: Page, path: Path) -> int:
-    """How many kinds of charts of this page name their executors."""
+    """Return how many kinds of charts on this page name their executors."""
     open_all_details(page)
     found = 0
     told = json.loads(page.locator("#page-charts").text_content() or "")
     of_shape = {chart["shape"]: (name, chart) for name, chart in told["charts"].items()}
     for shape, (name, chart) in of_shape.items():
         if "tooltip" not in json.dumps(told["shapes"][shape]) or chart["datasets"].get("points", {}).get("rows") == []:
-            continue  # only a line of what was asked for
+            continue  # it is only the line of what was asked for
         tables = chart["datasets"].values()
         rows = [dict(zip(table["names"], row, strict=True)) for table in tables for row in table["rows"]]
         executors = {row[name] for row in rows for name in ("executor", "series") if name in row}
@@ -106,7 +106,7 @@ def shapes_with_executors(page: Page, path: Path) -> int:
 
 
 def tooltips(page: Page, chart: str) -> set[str]:
-    """What is said across a chart, and at the middle of its bars and points."""
+    """Return the tooltips shown across a chart, and at the middle of its bars and points."""
     svg = page.locator(f".plot[data-chart='{chart}'] svg")
     svg.scroll_into_view_if_needed()
     places = svg.evaluate(

@@ -1,4 +1,4 @@
-"""Every kind of page, wide and narrow, light and dark: it fits, is drawn, accessible, and asks nobody."""
+"""Every kind of page, wide and narrow, light and dark: it fits, is drawn, is accessible, and loads only files."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tests.support.shipped import TEMPLATES
 
 pytestmark = pytest.mark.real
 
-# With the fewest charts that each has.
+# The least number of charts on each.
 KINDS = {
     "front": 0, "front with a map": 0, "claims": 0, "history": 2, "history of a condition": 4, "browse": 0,
     "an executor": 0, "a comparison": 0,
     "run": 6, "run of one condition": 6, "cell": 6, "run of experiments": 21, "cell of an experiment": 0, "method": 0,
 }  # fmt: skip
-# What is picked by an address has a map of its own.
+# A condition that an address picks has a map of its own.
 PICKED = {"front with a map": "#burn_us=500&load=rate-2000"}
-# Each kind is seen wide and narrow, light and dark, and half of them light where the others are dark.
+# Each kind is seen wide and narrow, once light and once dark; half of them are light where the others are dark.
 SEEN = [
     (kind, width, ("light", "dark")[(place + turn) % 2])
     for place, kind in enumerate(KINDS)
@@ -34,14 +34,14 @@ SEEN = [
 ]
 # The rules of WCAG and of good practice that a program can check.
 AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
-# Of the rules that are kept, it is enough to be told of the first element that keeps them. One rule is off by default.
+# For a rule that is kept, the first element that keeps it is enough. One rule is off by default.
 FOUND = """
 axe.run({ resultTypes: ['violations'], rules: { 'label-content-name-mismatch': { enabled: true } } }).then((r) => [
   ...r.violations.map((v) => `${v.id}: ${v.nodes.length}, ${v.nodes[0].html.slice(0, 120)}`),
   ...(r.passes.some((p) => p.id === 'color-contrast') ? [] : ['no text had its contrast checked']),
 ])
 """
-# A header cell without a scope, a chart without its figures in words beside it or without a name, by their number.
+# How many header cells have no scope, and how many charts no figures in words beside them or no name.
 UNTOLD = """
 () => ({
   scopes: document.querySelectorAll('th:not([scope])').length,
@@ -54,7 +54,7 @@ WIDER_THAN_THE_PAGE = """
   .filter((e) => !e.closest('.scroll, pre, nav, svg, .alt, .skip') && e.getBoundingClientRect().right > innerWidth + 1)
   .map((e) => e.outerHTML.slice(0, 80))
 """
-# Words in a chart beyond its edges or shortened, and columns of tables in which words are a few letters a line.
+# Words in a chart that are shortened or beyond its edges, and table columns that fit only a few letters a line.
 CUT_OFF = """
 () => {
   const beyond = [...document.querySelectorAll('.plot svg text')].filter((text) => {
@@ -105,7 +105,7 @@ def compared(folder: Path) -> Path:
 @pytest.mark.parametrize(("kind", "width", "scheme"), SEEN)
 def test_every_kind_of_page(browser: Browser, pages: dict[str, Path], kind: str, width: int, scheme: str) -> None:
     # The pages' policy would refuse the checker's script.
-    # It loads itself and the site's one library.
+    # A page loads itself and the site's one library.
     with reading(
         browser, pages[kind], anchor=PICKED.get(kind, ""), width=width, scheme=scheme, files_max=2, bypass_csp=True
     ) as page:

@@ -1,4 +1,4 @@
-"""The front page: what it answers first, what a pick changes, what an address may say."""
+"""The front page: what it answers first, what a pick changes, what an address can choose."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_answer_or_the_map_is_on_the_first_screen(
 
 
 def test_what_matters_is_answered_or_said_to_be_missing(browser: Browser, several: Path) -> None:
-    """Closed loops have a p99 that is not judged; a constant rate is the throughput."""
+    """The p99 of a closed loop is not judged; a constant rate is itself the throughput."""
     with reading(browser, several) as page:
         said = page.locator("#said .verdict")
         picked(page, load="saturate-50", figure="p99")
@@ -59,7 +59,7 @@ def test_a_pick_changes_the_answer_and_the_address_which_brings_it_back(browser:
             again.goto(address)
             expect(again.locator("#said .where")).to_contain_text("temurin-25, 2 CPUs, tasks of 100 µs")
             assert again.locator("#said").inner_text() == said.inner_text()
-        # The map says the same, and leads from place to place.
+        # The map shows the same, and leads from one condition to another.
         current = page.locator("#map button[aria-current=true]")
         expect(current).to_have_count(1)
         page.locator("#map button").first.click()
@@ -74,7 +74,7 @@ def test_the_map_of_a_lone_condition_is_that_of_the_load_with_the_most(browser: 
         picked(page, load="rate-2000")
         around = page.locator("#map")
         expect(around.locator("h3")).to_contain_text("under saturate-50")
-        expect(around).to_contain_text("Under rate-2000 too little was measured for a map")
+        expect(around).to_contain_text("Under rate-2000, too little was measured for a map")
         expect(around.locator("button")).to_have_count(2)
         expect(around.locator("button[aria-current=true]")).to_have_count(0)
         around.locator("button").last.click()
@@ -92,7 +92,8 @@ def test_what_was_not_measured_is_said_so_with_the_command_and_the_nearest(brows
         assert re.fullmatch(
             r"\.venv/bin/matrix ask --server open-liberty --jdk temurin-26 --cpus 2 .*--load saturate-50", command
         )
-        expect(said).to_contain_text("on a host with 3 CPUs or more, this says how long it takes, usually 20 to 30 min")
+        needs = "on a host with 3 CPUs or more, this command says how long the measurement takes, usually 20 to 30 min"
+        expect(said).to_contain_text(needs)
         near = re.compile(
             r"temurin-26, 1 CPU, .*, saturate-50, .* virtual .*: Throughput [0-9.]+ \([0-9.]+–[0-9.]+(?: \*)?\)$"
         )
@@ -105,7 +106,7 @@ def test_what_was_not_measured_is_said_so_with_the_command_and_the_nearest(brows
             )
         said.locator(".nearest button").first.click()
         expect(said.locator(".verdict b")).not_to_have_text("Not measured under this condition.")
-        # What no run has can be asked for, too.
+        # A condition that no run has can be asked for, too.
         picked(page, jdk="temurin-25", cpus="4", burn_us="200")
         expect(said.locator("pre")).to_contain_text("--jdk temurin-25 --cpus 4 --burn 200us --wait 0us")
         picked(page, workload="banking", burn_us="0", wait_us="2000", load="share-50")
@@ -133,7 +134,7 @@ def test_a_database_picks_a_workload_that_has_it_and_a_workload_its_database(bro
 @pytest.mark.parametrize(
     ("workload", "what"),
     [
-        ("shop-1a2b3c4d", "is no workload of this project. The page of its run has "),
+        ("shop-1a2b3c4d", "is not a workload of this project. The page of its run has "),
         ("bank-sql-7", "is a variant that no profile names. The page of its run has "),
     ],
 )
@@ -169,7 +170,7 @@ def test_a_jdk_of_the_user_is_measured_by_no_command_of_this_page(browser: Brows
 
 
 def test_an_entry_of_the_map_leads_to_the_figure_that_it_shows(browser: Browser, tmp_path: Path) -> None:
-    """Of a search the rate that was held, though tables have throughput first."""
+    """For a search that is the rate that was held, though tables have throughput first."""
     loaded = searched(synthetic_run(tmp_path / "run", Shape(jdks=("temurin-25",), burn_us=(0, 100), blocks=5)))
     site_of([loaded], tmp_path / "site")
     with reading(browser, tmp_path / "site" / "index.html") as page:

@@ -25,7 +25,7 @@ def index(browser: Browser, sites: dict[str, Path]) -> Iterator[Page]:
 
 
 def column(page: Page, title: str) -> list[str]:
-    """Sort keys of a column of the table of cells, top to bottom, visible rows only."""
+    """Return the sort keys of a column of the table of cells, top to bottom, visible rows only."""
     keys: list[str] = page.evaluate(
         """(title) => {
           const table = document.getElementById('cells-table');
@@ -45,20 +45,20 @@ def head(page: Page, title: str) -> str:
 
 
 def numbers(keys: list[str]) -> list[float]:
-    """The figures; those missing must stand at the end."""
+    """Return the figures; missing ones must come last."""
     found = [key for key in keys if key]
     assert keys == found + [""] * (len(keys) - len(found))
     return [float(key) for key in found]
 
 
 def test_columns_sort_as_what_they_hold_by_mouse_and_keyboard(index: Page) -> None:
-    """Figures as numbers, with missing ones last; one column at a time is sorted."""
+    """Figures sort as numbers, missing ones last; one column at a time is sorted."""
     button = index.locator("#cells-table thead button", has_text="Throughput")
     button.click()
     assert head(index, "Throughput") == "descending"
     falling = numbers(column(index, "Throughput"))
     assert falling == sorted(falling, reverse=True) and len(set(falling)) > 10
-    # Numbers of different lengths: text would sort otherwise.
+    # The numbers differ in length: as text they would sort differently.
     assert falling != sorted(falling, key=str, reverse=True)
     button.click()
     assert head(index, "Throughput") == "ascending"
@@ -73,7 +73,7 @@ def test_columns_sort_as_what_they_hold_by_mouse_and_keyboard(index: Page) -> No
 
 
 def test_ratios_sort_as_numbers_and_conditions_by_how_long_a_task_is(browser: Browser, several: Path) -> None:
-    """Not as text, by which 0.86 comes before 0.581 and 1,000 µs before 500."""
+    """Sorted as text, 0.86 would come before 0.581 and 1,000 µs before 500."""
     with reading(browser, several.parent / "by" / "jdk" / "temurin-25.html") as page:
         page.evaluate(
             """() => {
@@ -187,7 +187,7 @@ def test_a_command_line_is_copied_or_selected(browser: Browser, sites: dict[str,
 
 @pytest.fixture
 def listener() -> Iterator[tuple[int, list[str]]]:
-    """A port on loopback, and what was asked of it."""
+    """Yield a port on loopback, and the paths that were requested there."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -276,9 +276,9 @@ def test_hostile_text_in_experiments_stays_text(browser: Browser, tmp_path: Path
 
 
 def test_the_page_of_experiments_leads_to_a_cell_and_back(browser: Browser, experiments: Path) -> None:
-    """By keyboard, from the heat map."""
+    """It does so by keyboard, from the heat map."""
     with reading(browser, experiments / "index.html", width=390, scheme="dark") as page:
-        # Both lines of a row's label, and what is expected.
+        # Both lines of a row's label are drawn, and so is what is expected.
         assert page.locator("#experiment-spawn .plot").first.locator(".role-axis-label tspan").count() >= 2
         assert page.locator("#experiment-pinning .plot").first.locator(".mark-rect.role-mark").count() == 2
         page.locator(".pins td a").first.focus()

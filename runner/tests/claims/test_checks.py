@@ -19,7 +19,7 @@ from tests.support.shipped import MATRIX, REGISTRY
 
 @pytest.mark.parametrize("claim_id", [claim_id for claim_id, one in REGISTRY.claims.items() if one.checks])
 def test_every_check_looks_at_a_cell_that_could_exist(claim_id: str) -> None:
-    """Of a scenario that names the claim; so does what it is compared with."""
+    """The cell belongs to a scenario that names the claim, as do those that it is compared with."""
     cells = {
         cell
         for name in REGISTRY.claims[claim_id].scenarios
@@ -84,21 +84,21 @@ AT_REST = (None, "steady", 75)
 @pytest.mark.parametrize(
     ("claims", "metrics", "least"),
     [
-        # What a saturated server does, where it is saturated; a virtual thread that pins its carrier saturates nothing.
+        # A claim about a saturated server needs it saturated; a virtual thread that pins its carrier saturates nothing.
         ("infoq-ping", {"throughput", "cpu-share"}, {POOL}),
         ("infoq-tuning", {"throughput"}, {POOL}),
-        # "Less throughput and more CPU" is to be seen in one cell.
+        # "Less throughput and more CPU" must be seen in one cell.
         ("infoq-ping-2cpu-new", {"throughput"}, {POOL, ("virtual", "cpu-share", 95)}),
         ("infoq-semeru", {"throughput"}, {POOL}),
         ("infoq-semeru", {"saturated"}, {POOL, VIRTUAL}),
-        # A bank that did not come to rest says nothing of its throughput.
+        # A bank that did not come to rest says nothing about its throughput.
         ("infoq-cpu", {"throughput", "saturated"}, {POOL, VIRTUAL, AT_REST}),
-        # Platform threads that leave CPUs idle prove nothing of virtual ones.
+        # Platform threads that leave CPUs idle prove nothing about virtual ones.
         ("infoq-standalone", {"throughput", "CPU used"}, {("fixed-50", "CPU used", 95)}),
     ],
 )
 def test_a_check_needs_its_cause(claims: str, metrics: set[str], least: set[tuple[str | None, str, float]]) -> None:
-    """At both sizes."""
+    """This holds at both sizes."""
     every = (one for claim_id, claim in REGISTRY.claims.items() if claim_id.startswith(claims) for one in claim.checks)
     checks = [check for check in every if check.metric in metrics]
     assert {check.metric for check in checks} == metrics
@@ -109,13 +109,13 @@ def test_a_check_needs_its_cause(claims: str, metrics: set[str], least: set[tupl
 @pytest.mark.parametrize(
     ("claim_id", "axis", "asked"),
     [
-        # Answers of 50 to 100 µs in all, the ping itself among them, are the shortest.
+        # The shortest answers take 50 to 100 µs in all, including the ping itself.
         *((f"infoq-{one}", "burn_us", {0, 50}) for one in ("ping-2cpu-old", "ping-2cpu-new", "ping-jdk22", "tuning")),
         ("infoq-ping-kernels", "burn_us", {0, 50}),
-        # Two per cent more are asked of the published release alone.
+        # Two per cent more is asked of the published release alone.
         ("infoq-thousands", "server", {"open-liberty-23.0.0.10"}),
-        # A gap that tuning could close is one in a closed loop: at a constant rate virtual threads leave CPUs idle
-        # without one, and whatever is tuned makes the same.
+        # Tuning could close a gap only in a closed loop: at a constant rate virtual threads leave CPUs idle without
+        # a gap, and every tuning gives the same result.
         ("infoq-tuning", "load", {"saturate-*"}),
     ],
 )
@@ -131,7 +131,7 @@ def test_a_pool_that_has_fewer_threads_than_connections_shows_no_pinning() -> No
 
 
 def test_buffers_are_looked_for_where_they_are_held() -> None:
-    """Under the load under which the process has more memory."""
+    """That is under the load with which the process has more memory."""
     claim = REGISTRY.claims["infoq-memory"]
     for check in claim.checks:
         least = check.low if check.figure is None else claim.figures[check.figure - 1].value

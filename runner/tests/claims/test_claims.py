@@ -1,4 +1,4 @@
-"""What was published: what is in its files, what their model allows, and what is said about mistakes."""
+"""Published claims: what their files contain, what their model allows, and how mistakes are reported."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_folded_text_is_one_line() -> None:
 
 
 def test_a_number_is_one_that_was_printed_or_says_how_it_was_read() -> None:
-    """Ratios apart, which are printed as "20-30% lower"."""
+    """Ratios are exempt: they are printed as "20-30% lower"."""
     seen = 0
     for record in REGISTRY.records(REGISTRY.claims):
         for one in record.figures:
@@ -195,11 +195,11 @@ def test_a_source_may_stand_in_several_files() -> None:
     for wrong, message in (
         ({"claim": {}}, r'claim: "claim" is not known; did you mean "claims"\?'),
         ({"claims": {"faster": {**DATA["claims"]["fast"], "condition": 1}}}, r"claims\.faster\.condition: found 1"),
-        (DATA, rf"source: stands in {FILE}, too"),
+        (DATA, rf"source: is also in {FILE}"),
     ):
         with pytest.raises(ConfigError, match=rf"one/more\.toml: (?:2 problems\n  )?{message}"):
             parse_claims({FILE: DATA, "one/more.toml": wrong})
-    with pytest.raises(ConfigError, match=rf"^two/source.toml: claims\.fast: stands in {FILE}, too$"):
+    with pytest.raises(ConfigError, match=rf"^two/source.toml: claims\.fast: is also in {FILE}$"):
         parse_claims({FILE: DATA, "two/source.toml": DATA})
 
 
@@ -231,7 +231,7 @@ def test_whatever_stands_there_is_taken_or_told(path: tuple[str | int, ...], tre
     except ConfigError as error:
         assert str(error).startswith(f"{FILE}: ")
     else:
-        assert registry.records(registry.claims) is not None
+        registry.records(registry.claims)
 
 
 @given(st.text(), st.text())

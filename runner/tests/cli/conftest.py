@@ -1,4 +1,4 @@
-"""A project for each module; a run that measures on this host meanwhile, and another test, decide nothing here."""
+"""A project for each module; neither another test nor a run that measures on this host affects these tests."""
 
 from __future__ import annotations
 

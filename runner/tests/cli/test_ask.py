@@ -47,7 +47,7 @@ def test_the_defaults_are_the_first_look() -> None:
 
 @pytest.mark.parametrize("waits", [(0, 2000), (2000, 0)])
 def test_of_several_delays_the_longest_decides_what_can_be_asked(waits: tuple[int, ...]) -> None:
-    """In whichever order they are given."""
+    """The order in which they are given does not matter."""
     values = answered(MATRIX, {"jdk": ("temurin-25",), "wait_us": waits}, HERE, default)
     assert (values["workload"], values["load"]) == (("banking",), ("flood",))
 
@@ -157,7 +157,7 @@ def test_what_no_server_can_do_is_told_first(given_values: dict[str, tuple[str |
 
 
 def test_a_jdk_that_was_not_asked_for_is_told_with_where_others_are() -> None:
-    """A menu has those alone that need not be fetched."""
+    """A menu lists only those that need not be fetched."""
     told = taken_words({"jdk": ("temurin-25",), "cpus": (2,)}, HERE)
     assert told == "temurin-25 (`matrix jdks` lists others, for --jdk), 2 CPUs"
 
@@ -172,8 +172,8 @@ def test_rows_of_a_menu_tell_each_other_apart_and_take_another_value() -> None:
     assert (read["cpus"]("47"), read["burn_us"]("300us"), read["wait_us"]("20 ms")) == (47, 300, 20_000)
     for axis, text, problem in (
         ("cpus", "48", "allowed: 1 to 47"),
-        ("burn_us", "soon", "is no valid time"),
-        ("wait_us", "2h", "is no valid time"),
+        ("burn_us", "soon", "is not a valid time"),
+        ("wait_us", "2h", "is not a valid time"),
     ):
         with pytest.raises(MatrixError, match=problem):
             read[axis](text)
@@ -192,7 +192,7 @@ def test_a_budget_decides_how_many_blocks(capsys: pytest.CaptureFixture[str]) ->
         *("matrix", "run", "--burn", "300us", "--jdk", "temurin-25", "--blocks", "3"),
     )
     told = capsys.readouterr().out
-    assert told.startswith("3 blocks, about 10 min, longer") and "--budget 17m has room for 5" in told
+    assert told.startswith("3 blocks, about 10 min, longer") and "--budget 17m allows 5" in told
     many = within(options, block_s=100, before_s=50, budget_s=1250)
     assert capsys.readouterr().out.startswith(
         "Until the ratio is known to ± 5 %: 5 to 12 blocks, 9 min to 21 min, longer where"
@@ -204,7 +204,7 @@ def test_a_budget_decides_how_many_blocks(capsys: pytest.CaptureFixture[str]) ->
         MatrixError, match=r"60 s is too short: measuring the capacity .* takes 70 s, a block takes about 5 min, and "
     ):
         within(options, block_s=300, before_s=70, budget_s=60)
-    with pytest.raises(MatrixError, match="--budget 12m is the least; --budget 27m has room for 5"):
+    with pytest.raises(MatrixError, match="--budget 12m is the minimum; --budget 27m allows 5"):
         within(options, block_s=300, before_s=70, budget_s=60)
 
 
@@ -227,7 +227,7 @@ def test_the_least_budget_that_is_named_has_room_and_none_below_it(block_s: floa
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With the rules that hold outside tests, since times are what it is about."""
+    """Make a project with the rules that hold outside tests, since these tests are about times."""
     made = make_project(tmp_path_factory.mktemp("project"))
     (made / "matrix.toml").write_text((ROOT / "matrix.toml").read_text())
     return made
@@ -236,15 +236,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_without_a_terminal_it_only_says_what_it_would_measure(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     typed = ("ask", "--server", "tomcat", "--jdk", "temurin-25", "--budget", "10m")
     monkeypatch.setattr(sys, "argv", ["matrix", *typed])
-    monkeypatch.setattr(sys, "stdin", None)  # as where it was closed
+    monkeypatch.setattr(sys, "stdin", None)  # as if it had been closed
     done = called(home, *typed)
     taken, compared, cost, *_, same = done.stdout.splitlines()
     assert taken == (
-        "Not asked, so as usual: 1 CPU, no added work, no remote delay, saturate-50 (throughput: as many requests as "
+        "Not asked, so by default: 1 CPU, no added work, no remote delay, saturate-50 (throughput: as many requests as "
         "it can serve), workload mp-ping."
     )
     assert compared.startswith("Compared on Apache Tomcat") and "useVirtualThreads=true" in compared
-    assert cost.startswith("2 blocks, about 7 min, longer") and "--budget 19m has room for 5" in cost
+    assert cost.startswith("2 blocks, about 7 min, longer") and "--budget 19m allows 5" in cost
     executors = "--executor tomcat --executor tomcat-virtual --executor tomcat-aa"
     assert same == (
         f"The same without questions: .venv/bin/matrix run --server tomcat --jdk temurin-25 {executors} --blocks 2"
@@ -255,7 +255,7 @@ def test_without_a_terminal_it_only_says_what_it_would_measure(home: Path, monke
 
 
 def test_what_is_fetched_or_built_is_said_before_the_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nothing has been fetched or built."""
+    """Here nothing has been fetched or built yet."""
     monkeypatch.setenv("MATRIX_CACHE", str(tmp_path / "cache"))
     home = make_project(tmp_path / "project")
     (home / ".build").unlink(missing_ok=True)
@@ -264,7 +264,7 @@ def test_what_is_fetched_or_built_is_said_before_the_question(tmp_path: Path, mo
         line
         for subject in (("tomcat",), ("open-liberty",), ("tomcat", "--workload", "bank-sql-10"))
         for line in called(home, "ask", "--server", *subject, *typed).stdout.splitlines()
-        if line.startswith("Not here yet, and fetched or built before anything is measured: temurin-27, ")
+        if line.startswith("Not here yet, to be fetched or built before anything is measured: temurin-27, ")
     ]
     assert [re.sub(r" [0-9.]+ ", " … ", line).rpartition(", ")[2] for line in lacking] == [
         "Apache Tomcat (tomcat).",
@@ -279,7 +279,7 @@ def test_that_nothing_is_compared_is_said_before_it_is_asked_whether_to_measure(
 
 
 def test_where_all_is_said_nothing_is_told_to_be_as_usual(home: Path) -> None:
-    """The front page prints it so."""
+    """The front page prints such a command."""
     typed = "--server tomcat --jdk temurin-25 --cpus 1 --burn 200us --wait 0us --workload mp-ping --load saturate-50"
     assert called(home, "ask", *typed.split()).stdout.startswith("Compared on Apache Tomcat")
 
@@ -289,7 +289,7 @@ POOLED = [("--server", name) for name in MATRIX.servers if name not in ("helidon
 
 @pytest.mark.parametrize("subject", [*POOLED, ("--workload", "bank-sql-50")])
 def test_the_usual_budget_has_room_for_as_many_blocks_as_decide(home: Path, subject: tuple[str, ...]) -> None:
-    """Of longer tasks than its menu has, at a share of a capacity that has to be measured first."""
+    """That holds even for longer tasks than its menu has, at a share of a capacity that has to be measured first."""
     done = called(home, "ask", *subject, "--load", "share-50", "--burn", "20ms")
     assert "Until the ratio is known to ± 5 %: 5 to " in done.stdout
 
@@ -359,12 +359,12 @@ DOWN, ENTER = "\x1b[B", "\r"
 
 
 def test_arrow_keys_choose_and_another_value_is_typed(home: Path) -> None:
-    """A menu that has its usual value first ends with another one, one row above that."""
+    """A menu starts with its usual value and ends with "another…", which is one row up from there."""
     steps = [
         ("Which server?", DOWN + ENTER),
         ("How long does a request compute?", DOWN * 6 + ENTER),
         ("(such as 300us or 20ms)", f"soon{ENTER}"),
-        ("is no valid time", f"\x15300us{ENTER}"),
+        ("is not a valid time", f"\x15300us{ENTER}"),
         ("How long does it wait for another system?", ENTER),
         ("What matters most?", DOWN + ENTER),
         ("A database?", ENTER),
@@ -381,7 +381,7 @@ def test_arrow_keys_choose_and_another_value_is_typed(home: Path) -> None:
 
 
 def on_terminal(home: Path, steps: Sequence[tuple[str, str]], *arguments: str) -> str:
-    """What it shows on a terminal on which each of these keys is hit when what stands before it is there."""
+    """Return what it shows on a terminal on which these keys are hit, each once the text before it has appeared."""
     ours, its = pty.openpty()
     env = {**os.environ, "MATRIX_HOME": str(home), "TERM": "xterm", "COLUMNS": "200", "PROMPT_TOOLKIT_NO_CPR": "1"}
     with subprocess.Popen(matrix_command(*arguments), stdin=its, stdout=its, stderr=its, env=env) as started:

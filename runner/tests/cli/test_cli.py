@@ -52,7 +52,7 @@ def test_a_site_that_could_not_be_written_is_told_before_anything_is_measured(ho
     nowhere = called(home, "run", "--profile", "short", "--site", "/proc/no/site")
     below_a_file = called(home, "run", "--profile", "short", "--site", str(tmp_path / "thesis.tex" / "site"))
     assert [done.returncode for done in (foreign, nowhere, below_a_file)] == [1, 1, 1]
-    assert f"{tmp_path}: is not empty and is no site of this tool" in foreign.stderr
+    assert f"{tmp_path}: is not empty and not a site of this tool" in foreign.stderr
     assert "/proc/no/site: no site can be written there" in nowhere.stderr
     assert "thesis.tex/site: no site can be written there" in below_a_file.stderr
     assert not (home / "results").exists()
@@ -68,13 +68,13 @@ def test_a_folder_that_no_server_can_run_in_is_told_before_it_measures(home: Pat
 def test_too_few_open_files_are_told_before_anything_is_measured(home: Path) -> None:
     done = called_with_few_files(home, "run", "--profile", "short")
     assert done.returncode == 1
-    assert done.stderr == "matrix: this process may open 12 files (ulimit -n), and measuring takes up to 256\n"
+    assert done.stderr == "matrix: this process may open only 12 files (ulimit -n); measuring takes up to 256\n"
     assert not (home / "results").exists()
 
 
 @pytest.fixture(scope="module")
 def with_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project that has a run."""
+    """Make a project that has a run."""
     folder = tmp_path_factory.mktemp("with-run")
     home = make_project(folder / "project")
     stored(home / "results" / "run", synthetic_run(folder / "made-up", replace(QUICK, blocks=2, windows=1)))
@@ -94,14 +94,17 @@ def test_what_reads_results_needs_few_open_files_or_ends_in_one_message(with_run
     ("arguments", "message"),
     [
         (("plan", "--profile", "quik"), 'did you mean "quick"'),
-        (("plan", "--profile", "fanout"), "--profile: fanout is a published experiment: --scenario fanout\n"),
+        (("plan", "--profile", "fanout"), "--profile: fanout is a published experiment: use --scenario fanout\n"),
         (("plan", "--scenario", "fan-out"), '--scenario: "fan-out" is not known; did you mean "fanout"?'),
-        (("plan", "--scenario", "quick"), "--scenario: quick is a profile: --profile quick\n"),
+        (("plan", "--scenario", "quick"), "--scenario: quick is a profile: use --profile quick\n"),
         (("plan", "--executor", "virtal"), '--executor: "virtal" is not an executor; did you mean "virtual"'),
         (("plan", "--arm", "virtal:-Xmx2g"), '--arm: "virtal" is not an executor; did you mean "virtual"'),
         (("plan", "--aa", "virtal"), '--aa: "virtal" is not an executor; did you mean "virtual"'),
         (("plan", "--aa", "liberty-aa"), "--aa liberty-aa: give the executor itself, liberty"),
-        (("plan", "--wait", "2 min"), '--wait: "2 min" is no valid time (allowed: 300us, 20ms, 1s, or a number of µs)'),
+        (
+            ("plan", "--wait", "2 min"),
+            '--wait: "2 min" is not a valid time (allowed: 300us, 20ms, 1s, or a number of µs)',
+        ),
         (("plan", "--burn", "11s"), "--burn: 11s is too long; at most 10 s are allowed"),
         (("plan", "--load", "saturate-x"), '--load: "saturate-x" is not known; did you mean "saturate-N"?'),
         (("plan", "--load", "satrate-50"), "; N stands for a number\n"),
@@ -116,16 +119,16 @@ def test_what_reads_results_needs_few_open_files_or_ends_in_one_message(with_run
         (("plan", "--executor", "virtual+carrier-2"), 'did you mean "carriers-N"?'),
         (
             ("plan", "--server", "tomcat"),
-            "--server tomcat: of the executors of quick it has virtual alone; say which are compared: "
+            "--server tomcat: of the executors of quick it has only virtual; say which to compare: "
             "--executor tomcat --executor tomcat-virtual",
         ),
-        (("plan", "--workload", "spawn-work"), "spawn-work has no liberty (it has "),
+        (("plan", "--workload", "spawn-work"), "spawn-work has no arm liberty (it has "),
         (("plan", "--jdk", "temurin-52"), 'did you mean "temurin-2'),
         (("plan", "--precision", "0.05"), "--max-blocks"),
         (("plan", "--blocks", "1001"), "--blocks: found 1001; it should be less than or equal to 1000"),
         (("plan", "--window-s", "1e6"), "--window-s: found 1000000.0; it should be less than or equal to 86400"),
         (("plan", "--blocks", "5", "--max-blocks", "6", "--precision", "1"), "--precision: found 1.0; it should be"),
-        (("plan", "--blocks", "3", "--max-blocks", "8"), "--blocks 3: where --max-blocks lets more be added, at "),
+        (("plan", "--blocks", "3", "--max-blocks", "8"), "--blocks 3: with --max-blocks, at least "),
         (("plan", "--profile", "article", "--max-blocks", "2"), "--blocks 2 alone measures exactly 2"),
         (("plan", "--profile", "article", "--no-stopping", "--max-blocks", "9"), "--no-stopping adds no blocks"),
         (("plan", "--no-stopping", "--precision", "0.1"), "--no-stopping adds no blocks"),
@@ -154,15 +157,15 @@ def test_what_reads_results_needs_few_open_files_or_ends_in_one_message(with_run
         ),
         (("plan", "-p", "quick", "--profile", "matrix"), "--profile: found quick and matrix; give one at a time\n"),
         (("plan", "--server", "open-liberty-23.0.0.9", "--workload", "mp-ping-mp61"), ".9 has no microProfile-6.1, "),
-        (("ask", "--yes", "--budget", "soon"), '--budget: "soon" is no valid time (allowed: 90s, 10m, 2h)'),
+        (("ask", "--yes", "--budget", "soon"), '--budget: "soon" is not a valid time (allowed: 90s, 10m, 2h)'),
         (("scenarios", "delay-ram"), 'did you mean "delay-ramp"'),
-        (("report", "/no/such/run"), "/no/such/run: not a run"),
+        (("report", "/no/such/run"), "/no/such/run: neither a run nor a folder of runs"),
         (("summary", "/no/such/run", "--markdown"), "/no/such/run: neither the folder of a run nor the id of one in "),
         (("summary",), "no run there yet"),
         (("run", "--resume", "--run", "/proc/no-such"), "/proc/no-such: no run there"),
         (("run", "--resume", "-p", "quick", "--cpus", "1", "--no-stopping"), "drop --profile, --cpus, --no-stopping\n"),
         (("jdks", "fetch", "temurin-52"), "temurin-52"),
-        (("jdks", "--json", "update", "temurin-25"), "--json lists the catalogue: update does not take it"),
+        (("jdks", "--json", "update", "temurin-25"), "--json is for listing the catalogue: update does not take it"),
     ],
 )
 def test_bad_input_is_one_message_and_exit_code_1(home: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -180,7 +183,7 @@ def test_what_the_parser_refuses_has_the_exit_code_of_all_refusals(home: Path, a
 
 
 def test_a_run_that_was_stopped_before_it_had_a_record_is_not_passed_over(tmp_path: Path) -> None:
-    """Preparing takes minutes, and so do capacities; `--resume` would go on with an older run."""
+    """Preparing takes minutes, as do capacities; `--resume` would otherwise continue an older run."""
     home = make_project(tmp_path / "project")
     stored(home / "results" / "older", synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=1, windows=1)))
     begun = str(RunStore.create(home / "results" / "20260101T000000Z-matrix").directory)
@@ -189,7 +192,7 @@ def test_a_run_that_was_stopped_before_it_had_a_record_is_not_passed_over(tmp_pa
         done = called(home, *command)
         assert done.returncode == 1
         assert f"{begun}: stopped before it had a run.json" in done.stderr
-        assert f"again with --run {begun}" in done.stderr
+        assert f"Repeat its command with --run {begun}" in done.stderr
     assert called(home, "summary").returncode == 0, "there is nothing to sum up of the other one"
 
 
@@ -222,7 +225,7 @@ def test_an_address_of_runs_that_are_not_shown_is_told(home: Path, tmp_path: Pat
     store = stored(tmp_path / "runs" / "run", synthetic_run(tmp_path / "made-up", QUICK))
     done = called(home, "report", str(store.directory), "--records-at", f"{tmp_path}=https://example.org/")
     assert done.returncode == 1
-    assert done.stderr == f"matrix: --records-at {tmp_path}: none of the runs that are shown lies in it\n"
+    assert done.stderr == f"matrix: --records-at {tmp_path}: none of the runs shown is in it\n"
 
 
 def test_the_end_of_a_run_tells_lost_files_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -276,7 +279,7 @@ SHOWN = r"\x1b[31m\x9b2J\x07\u202e\r"
 
 
 def test_what_steers_a_terminal_is_shown_as_text(tmp_path: Path) -> None:
-    """Wherever it comes from: options, configuration or results, in errors and in tables."""
+    """This holds wherever it comes from (options, configuration or results), in errors and in tables."""
     home = make_project(tmp_path / "project")
     broken = tmp_path / "broken"
     broken.mkdir()
@@ -311,12 +314,12 @@ def test_scenarios_lists_all_and_of_one_says_what_was_published(home: Path) -> N
     listed = called(home, "scenarios")
     assert listed.returncode == 0
     assert "delay-ramp" in listed.stdout and "infoq-memory" in listed.stdout and "source:" not in listed.stdout
-    none = listed.stdout.partition("repeated by none: ")[2]
+    none = listed.stdout.partition("not repeated: ")[2]
     assert "infoq-profile" in none and "delay-ramp" not in none
     one = called(home, "scenarios", "delay-ramp").stdout
-    assert "infoq" not in one and "repeated by none" not in one
+    assert "infoq" not in one and "not repeated" not in one
     assert "delay-ramp-platform: " in one and "1,100 requests/s" in one
-    assert "not checked: Threads run out at a rate that follows from how many there may be" in one
+    assert "not checked: The rate at which threads run out follows from the limit on their number" in one
     assert "our inference: 1,200 requests/s of 200 ms take 240 threads" in one
     assert "source: Java Virtual Threads: An opportunity to simplify high-load programming, 2024-04-17 (no addr" in one
     memory = called(home, "scenarios", "infoq-memory").stdout
@@ -344,7 +347,7 @@ def test_jdks_take_a_line_each_of_80_columns_and_one_reason_is_told_once(
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("MATRIX_HOME", str(ROOT))
     catalogue.show(as_json=False)
-    table, _, below = capsys.readouterr().out.partition("where each is")
+    table, _, below = capsys.readouterr().out.partition("--json: the location")
     rows = table.strip().splitlines()[2:]
     ids = [row.split()[0] for row in rows]
     entries = json.loads((ROOT / "jdks.json").read_text())["entries"]

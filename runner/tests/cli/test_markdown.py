@@ -1,4 +1,4 @@
-"""What is escaped stays text, whatever it holds; the judge is a parser of CommonMark and of GitHub's tables."""
+"""Escaped text stays text, whatever it holds; the judge is a parser of CommonMark and of GitHub's tables."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from markdown_it import MarkdownIt
 
 from jdkmatrix.cli.markdown import escaped, listing, table
 
-# Control and format characters, and what stands for no character, are not shown by any page.
+# Control and format characters, and code points that stand for no character, are not shown by any page.
 SHOWN = st.characters(exclude_categories=("Cc", "Cf", "Cs", "Cn", "Co"))
 TEXTS = st.text(SHOWN) | st.text("\\`*_[](){}<>&;~|@#$!:.-+=^'\"/1ax ")
 AS_ON_GITHUB = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
 class Page(HTMLParser):
-    """The texts of elements, by the element's name, and every element that there is."""
+    """A rendered page: its elements in order, and their texts by the element's name."""
 
     def __init__(self, markdown: str) -> None:
         super().__init__(convert_charrefs=True)

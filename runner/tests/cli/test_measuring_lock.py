@@ -1,4 +1,4 @@
-"""One run measures at a time, and what would disturb it can ask."""
+"""One run measures at a time, and whatever would disturb it can ask whether one does."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def test_what_is_wrong_with_the_selection_is_told_before_that_another_run_measur
 
 
 def test_nothing_is_got_or_built_while_a_run_measures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A build would disturb it, and remove what it starts servers with."""
+    """A build would disturb the run, and remove what it starts servers with."""
     monkeypatch.setattr(running, "set_up_parts", lambda *_, **__: pytest.fail("it would build"))
     monkeypatch.setattr(running, "is_measuring", lambda: True)
-    with pytest.raises(MatrixError, match="a run is measuring on this host: what is got and built would disturb it"):
+    with pytest.raises(MatrixError, match="a run is measuring on this host: fetching and building would disturb it"):
         running.set_up(Options("quick", {}))

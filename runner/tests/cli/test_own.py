@@ -1,4 +1,4 @@
-"""Applications of the user on the command line."""
+"""The user's own applications on the command line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def planned(home: Path, *arguments: str) -> list[tuple[str, str, str]]:
-    """Workload, server and executor of each cell."""
+    """Return the workload, server and executor of each cell."""
     done = called(home, "plan", "--profile", "short", "--json", *arguments)
     assert done.returncode == 0, done.stderr
     return [(cell["workload"], cell["server"], cell["executor"]) for cell in json.loads(done.stdout)["cells"]]
@@ -64,7 +64,7 @@ def test_a_war_has_the_executors_of_its_server(home: Path) -> None:
 
 
 def test_a_command_without_virtual_threads_is_told_what_is_missing(home: Path) -> None:
-    told = "compared with itself alone: add --arm virtual=OPTIONS"
+    told = "compared only with itself: add --arm virtual=OPTIONS"
     assert told in called(home, "plan", *COMMAND).stdout
     for more in (VIRTUAL, ("--aa", "pool")):
         assert told not in called(home, "plan", *COMMAND, *more).stdout
@@ -90,11 +90,11 @@ def test_it_can_be_asked_about(home: Path) -> None:
     done = called_with_few_files(home, "ask", "--yes", "--budget", "1h", *COMMAND, "--load", "saturate-20")
     same = f".venv/bin/matrix run {shlex.join(COMMAND)} --load saturate-20 --blocks 5 --max-blocks "
     assert f"The same without questions: {same}" in done.stdout, done.stderr
-    assert done.stderr.startswith("matrix: this process may open 12 files")
+    assert done.stderr.startswith("matrix: this process may open only 12 files")
 
 
 def test_what_is_measured_is_in_the_name(home: Path, tmp_path: Path) -> None:
-    """By files, path and command."""
+    """The name depends on files, path and command."""
     names = {planned(home, *COMMAND)[0][0]}
     names.add(planned(home, *COMMAND[:-1], "/other")[0][0])
     names.add(planned(home, "--command", "java -jar my.jar {port} x", *COMMAND[2:])[0][0])
@@ -132,27 +132,33 @@ def test_a_command_line_is_kept_so_that_it_can_be_given_elsewhere(home: Path, tm
     ("arguments", "told"),
     [
         ((*COMMAND, "--path", "/other"), "matrix: --path: found /items and /other; give one at a time"),
-        (COMMAND[:2], "--path: say what is asked of your application"),
+        (COMMAND[:2], "--path: say what requests ask your application for"),
         ((*COMMAND, *VIRTUAL, "--arm", "virtual=-Dx=z"), "--arm virtual=-Dx=z: an application has one arm virtual"),
-        (("--path", "/"), "--path: for an application of your own; name it by --command or --war"),
-        (VIRTUAL, "--arm pool= and --arm virtual=OPTIONS: for an application of your own"),
-        ((*COMMAND, "--war", "my.war"), "--command and --war exclude each other"),
-        (("--war", "my.war", "--path", "/", *VIRTUAL), "belong to --command"),
-        ((*COMMAND, "--workload", "banking"), "--workload: --command and --war are a workload of their own"),
+        (("--path", "/"), "--path: only for an application of your own; name it with --command or --war"),
+        (VIRTUAL, "--arm pool= and --arm virtual=OPTIONS: only for an application of your own"),
+        ((*COMMAND, "--war", "my.war"), "--command and --war cannot be combined"),
+        (("--war", "my.war", "--path", "/", *VIRTUAL), "only for --command"),
+        ((*COMMAND, "--workload", "banking"), "--workload: the application of --command or --war is the workload"),
         (("--command", "java -jar my.jar", "--path", "/"), "matrix: --command: it must listen on {port}"),
         ((*COMMAND[:2], "--path", "items"), "matrix: --path 'items': it must begin with /"),
-        ((*COMMAND, "--arm", "virtual=-Xmx1g"), "matrix: --arm virtual: -Xmx1g is the cell's affair"),
-        ((*COMMAND, "--arm", "pool"), '--arm: "pool" is no arm of a command (allowed: pool= or pool=OPTIONS, virtual='),
-        ((*COMMAND, "--arm", "fast=-Dx=y"), '--arm: "fast=-Dx=y" is no arm of a command'),
+        ((*COMMAND, "--arm", "virtual=-Xmx1g"), "matrix: --arm virtual: -Xmx1g belongs to the cell"),
+        (
+            (*COMMAND, "--arm", "pool"),
+            '--arm: "pool" is not an arm of a command (allowed: pool= or pool=OPTIONS, virtual=',
+        ),
+        ((*COMMAND, "--arm", "fast=-Dx=y"), '--arm: "fast=-Dx=y" is not an arm of a command'),
         ((*COMMAND, "--ready", "up"), "matrix: --ready: path = 'up': it must begin with /"),
         ((*COMMAND, "--ready", "/größe"), "matrix: --ready: path = '/größe': it must begin with / and have only"),
         (
             (*COMMAND, "--ready", "/my app/up"),
             "matrix: --ready: path = '/my app/up': it must begin with / and have only",
         ),
-        ((*COMMAND, "--ready", "/up/{unique:3}"), "matrix: --ready: '/up/{unique:3}' has fields, and one path is"),
+        (
+            (*COMMAND, "--ready", "/up/{unique:3}"),
+            "matrix: --ready: '/up/{unique:3}' has fields, but must be a single path",
+        ),
         (("--war", "my.jar", "--path", "/"), "matrix: --war: found"),
-        (("--war", "text.war", "--path", "/"), "text.war: it is no archive, as a WAR is"),
+        (("--war", "text.war", "--path", "/"), "text.war: it is not an archive, as a WAR is"),
         (("--command", "java -Dx=y -jar no.jar {port}", "--path", "/"), "-jar no.jar: there is no such file (looked"),
         (("--war", "my.war", "--path", "/", "--server", "spring-boot"), "Spring Boot 4 deploys no WAR here, and"),
     ],

@@ -1,4 +1,4 @@
-"""What a plan shows: cells, stages, blocks, and what this host has no CPUs for."""
+"""The contents of a plan: cells, stages, blocks, and what this host has no CPUs for."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_windows_are_refused_where_every_cell_takes_turns(home: Path) -> None:
 def test_every_plan_draws_its_order_unless_a_seed_is_asked_for(home: Path) -> None:
     arguments = ("plan", "--profile", "quick", "--blocks", "5")
     assert "Every run draws a new order of forks" in called(home, *arguments).stdout
-    assert "In the order of seed 12." in called(home, *arguments, "--seed", "12").stdout
+    assert "Forks run in the order of seed 12." in called(home, *arguments, "--seed", "12").stdout
     one, other = (json.loads(called(home, *arguments, "--json").stdout) for _ in range(2))
     assert one["seed"] != other["seed"] and not one["seed_asked_for"]
     again = json.loads(called(home, *arguments, "--seed", str(one["seed"]), "--json").stdout)
@@ -96,7 +96,11 @@ def test_blocks_may_be_added_to_as_many_as_the_rule_needs(home: Path, profile: s
 @pytest.mark.parametrize(
     ("arguments", "executors", "told"),
     [
-        (("--arm", "virtual:-Xmx2g"), "virtual, virtual+xmx2g", "virtual is measured, too, since it is what virtual+"),
+        (
+            ("--arm", "virtual:-Xmx2g"),
+            "virtual, virtual+xmx2g",
+            "virtual is measured, too, as the reference for virtual+",
+        ),
         (("--executor", "virtual", "--arm", "virtual:-Xmx2g"), "virtual, virtual+xmx2g", None),
         (("--executor", "virtual"), "virtual", "there is only virtual; add --executor liberty."),
         (("--executor", "liberty"), "liberty", "there is only liberty; add --executor virtual."),
@@ -161,11 +165,11 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
 
 
 def test_servers_with_a_quota_are_planned_fork_after_fork(home: Path) -> None:
-    """As they are measured: each in a group of its own."""
+    """That is how they are measured: each in a group of its own."""
     assert "10 rounds of 1 s in turns" in called(home, "plan").stdout
     told = called(home, "plan", "--cpu-quota", "0.5", "--protocol", "interleaved").stdout
     assert "2 windows of 3 s each" in told
-    assert "3 cells: fork after fork, not in turns: its server runs in a box, which others would share." in told
+    assert "3 cells measured fork after fork, not in turns: its server runs in a box, which others would share." in told
 
 
 def test_plan_names_the_jdk_of_the_driver_among_those_to_fetch(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

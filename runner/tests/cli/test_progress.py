@@ -1,4 +1,4 @@
-"""What a run says while it measures, and after each block."""
+"""The output of a run while it measures, and after each block."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_log_has_a_line_when_a_fork_starts_and_one_with_its_result(verbose: bo
 
 
 def test_the_time_left_only_falls_while_forks_take_turns() -> None:
-    """Those of a block all end with it, minutes after the first of them began."""
+    """The forks of a block all end with it, minutes after the first of them began."""
     sink, now = StringIO(), [0.0]
     with display(Console(file=sink, width=200), 60, 0.05, sequential=False, verbose=False, now=lambda: now[0]) as shown:
         shown.forks_added(6)
@@ -70,7 +70,7 @@ class Gone(Terminal):
 
 
 def test_a_terminal_that_was_closed_ends_no_fork() -> None:
-    """The signal that ends the run comes when the fork is kept."""
+    """The signal that ends the run comes only once the fork is kept."""
     sink = Gone()
     with (
         suppress(OSError),
@@ -125,7 +125,7 @@ def test_where_nothing_can_be_drawn_again_there_are_lines(sink: StringIO, enviro
 
 
 def arm(executor: str, *throughputs: float | None) -> CellRecord:
-    """None: the fork of that block failed."""
+    """Make an arm with a fork for each throughput; None: the fork of that block failed."""
     forks = tuple(
         measured(number, rate or 1.0, Status.OK if rate else Status.FAILED)
         for number, rate in enumerate(throughputs, start=1)
@@ -141,10 +141,13 @@ POOL, AGAIN = arm("liberty", 1000, 1000, 1000), arm("liberty-aa", 999, 998, 1003
     [
         ([arm("liberty", 1000), arm("virtual", 630)], "is 0.63 × that with liberty (1 block, no interval yet)"),
         ([POOL, AGAIN, arm("virtual", 600, 620, 640)], "with virtual is 0.620 × that"),
-        ([POOL, arm("virtual", 600, 620, 640)], "(95 %: 0.572–0.672, 3 blocks); to ± 5 % about 2 more blocks, 4 min"),
+        (
+            [POOL, arm("virtual", 600, 620, 640)],
+            "(95 %: 0.572–0.672, 3 blocks); ± 5 % needs about 2 more blocks, 4 min",
+        ),
         ([POOL, arm("virtual", 620, 620, 621)], "3 blocks); known to ± 0."),
         ([POOL, AGAIN], "throughput with liberty-aa is 1.000 × that with liberty"),
-        ([POOL, arm("virtual", 100, 2000, 300)], "to ± 5 % more than 200 blocks"),
+        ([POOL, arm("virtual", 100, 2000, 300)], "± 5 % needs more than 200 more blocks"),
     ],
 )
 def test_it_says_how_the_ratio_stands_and_what_it_would_take(group: list[CellRecord], said: str) -> None:
@@ -154,8 +157,8 @@ def test_it_says_how_the_ratio_stands_and_what_it_would_take(group: list[CellRec
 @pytest.mark.parametrize(
     ("sequential", "said"),
     [
-        (False, "(95 %: 0.983–1.065, 5 blocks); to ± 2.5 % about 5 more blocks"),
-        (True, "(95 %: 0.976–1.073, 5 blocks); to ± 2.5 % about "),  # as wide as the page has it
+        (False, "(95 %: 0.983–1.065, 5 blocks); ± 2.5 % needs about 5 more blocks"),
+        (True, "(95 %: 0.976–1.073, 5 blocks); ± 2.5 % needs about "),  # as wide as on the page
     ],
 )
 def test_near_one_it_must_tell_the_ratio_from_one_or_from_what_matters(sequential: bool, said: str) -> None:

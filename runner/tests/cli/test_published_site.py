@@ -1,5 +1,5 @@
-"""A site that is to be published: what it has of cells, where it leads for the rest, and how large it becomes. The
-table of verdicts in the README is what the reference runs say, and nothing that was typed."""
+"""A site to be published: which cells have pages, where it leads for the others, and how large it becomes. The table
+of verdicts in the README is what the reference runs say, not something typed by hand."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REFERENCE = ROOT / "results" / "reference"
 
 @pytest.fixture
 def loaded(tmp_path: Path) -> LoadedRun:
-    """Two cells, without logs, as runs are kept."""
+    """Make a run of two cells, without logs, as runs are kept."""
     run = synthetic_run(tmp_path / "made-up", replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1))
     for log in (tmp_path / "made-up" / "logs").rglob("*.log"):
         log.unlink()
@@ -46,9 +46,9 @@ def loaded(tmp_path: Path) -> LoadedRun:
 def written(
     folder: Path, loaded: LoadedRun, *, cell_pages: int | None = None, address: str | None = None
 ) -> dict[str, set[str]]:
-    """Of a site of three days, the files below each run's cells by the ending of their names."""
+    """Write a site of three days, and return the suffixes of the files below each run's cells."""
     kept = folder / "kept"
-    for day in "321":  # names say nothing of when a run began
+    for day in "321":  # names do not tell when a run began
         if not (kept / f"run-{day}").exists():
             stored(kept / f"run-{day}", later(loaded, f"run-{day}", f"2024-01-0{4 - int(day)}"))
     at: dict[Path, str] = {} if address is None else {kept.resolve(): address}
@@ -60,7 +60,7 @@ def written(
 
 
 def test_only_the_newest_runs_have_a_page_for_each_cell(tmp_path: Path, loaded: LoadedRun) -> None:
-    """A run has them for all of its cells or for none, whatever stood there before. What it comes to is told of all."""
+    """A run has pages for all of its cells or for none, whatever was there before. Results are shown for all runs."""
     for cell_pages, in_full in ((None, 3), (6, 3), (5, 2), (3, 1), (1, 0), (0, 0), (None, 3)):
         files = written(tmp_path, loaded, cell_pages=cell_pages)
         for age, run in enumerate(("run-1", "run-2", "run-3")):
@@ -74,11 +74,13 @@ def test_only_the_newest_runs_have_a_page_for_each_cell(tmp_path: Path, loaded: 
         assert all(run in front for run in files)
 
 
-@pytest.mark.parametrize("name", ["20261127T005433Z-dotcms-puts.small", "20261127T003859Z-quick"])
+@pytest.mark.parametrize("name", ["20261201T233751Z-dotcms-puts.small", "20261127T003859Z-quick"])
 def test_without_a_page_a_cell_leads_to_its_figures(tmp_path: Path, name: str) -> None:
     write_site(Project(ROOT, tmp_path), [REFERENCE / name], tmp_path, cell_pages=0)
     page = (tmp_path / "runs" / name / "index.html").read_text("utf-8")
-    for cell in (tmp_path / "runs" / name / "cells").glob("*.html"):
+    cells = [*(tmp_path / "runs" / name / "cells").glob("*.html")]
+    assert len(cells) > 1
+    for cell in cells:
         (section,) = re.findall(r'href="\.\./index\.html#([^"]+)"', cell.read_text("utf-8"))
         assert f' id="{section}"' in page
 
@@ -105,14 +107,14 @@ def test_an_address_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_folder_has_one_address(tmp_path: Path) -> None:
     assert addresses_of([f"{tmp_path}=https://a.example/"] * 2) == {tmp_path.resolve(): "https://a.example/"}
-    with pytest.raises(MatrixError, match=r"=https://b\.example/: .* lies at https://a\.example/ already$"):
+    with pytest.raises(MatrixError, match=r"=https://b\.example/: .* is already at https://a\.example/$"):
         addresses_of([f"{tmp_path}=https://a.example/", f"{tmp_path}=https://b.example/"])
 
 
 def test_the_published_site_is_no_larger_than_pages_allows(tmp_path: Path) -> None:
     """https://docs.github.com/en/pages/getting-started-with-github-pages/github-pages-limits: 1 GB. A reference run
-    with cells like those of the profile matrix says how large a page is, one of many made-up cells what all else
-    takes for each."""
+    with cells like those of the profile matrix shows how large a page is, one of many made-up cells how much all else
+    takes per cell."""
     fetched = int(shell_step("Fetch the newest runs").raw["env"]["SITE_CELLS"])
     in_full = int(shell_step("Write the site of these runs").raw["env"]["CELL_PAGES"])
     a_week = len(select_cells(load_matrix(ROOT / "matrix.toml"), "matrix"))
@@ -126,8 +128,8 @@ def test_the_published_site_is_no_larger_than_pages_allows(tmp_path: Path) -> No
 
 
 def bytes_of_cells(folder: Path, run: Path, *, pages: bool) -> Iterator[float]:
-    """Of the files of a site of this run, for each of its cells; with `pages` only those of the cells, else of all but
-    the library that draws."""
+    """Yield the size of each file of a site of this run, divided by its number of cells: with `pages` only of those in
+    `cells`, else of all but the library that draws."""
     cells = len(list((run / "cells").iterdir()))
     write_site(
         Project(ROOT, folder), [run], folder, cell_pages=cells if pages else 0, records_at={run.resolve().parent: AT}
@@ -165,7 +167,7 @@ def test_a_row_says_what_the_verdict_rests_on_and_text_of_results_stays_text() -
         "at most 0.2 would reproduce it (ours) | r |"
     )
     assert hosts == "- CPU \\| 2, Linux 6.1: r"
-    assert verdict_table(host_verdicts(REGISTRY, [replace(RUN, claims=())])) == "No run speaks to a published claim."
+    assert verdict_table(host_verdicts(REGISTRY, [replace(RUN, claims=())])) == "No run bears on a published claim."
 
 
 def test_a_table_is_put_between_its_marks(tmp_path: Path) -> None:
@@ -180,7 +182,7 @@ def test_a_table_that_cannot_be_written_leaves_the_file_as_it_was(tmp_path: Path
     file, text = tmp_path / "x.md", "a\n<!-- t -->\nold\n<!-- /t -->\nb\n"
     file.write_text(text)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))  # as a disk that is full
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))  # like a full disk
     try:
         with pytest.raises(MatrixError, match="cannot be written"):
             put_between(file, "t", "new")

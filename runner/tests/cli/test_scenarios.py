@@ -68,7 +68,7 @@ def cells_of(name: str, scale: Literal["article", "small"]) -> tuple[CellKey, ..
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_memory_of_threads_is_looked_at_where_there_are_hundreds(scale: Literal["article", "small"]) -> None:
-    """In a closed loop, so that no backlog makes a pool grow beyond them."""
+    """The load is a closed loop, so that no backlog makes a pool grow beyond those hundreds."""
     cells = cells_of("infoq-memory", scale)
     loads = [MATRIX.loads[name] for name in dict.fromkeys(cell.load for cell in cells)]
     less, more = (load.connections for load in loads if isinstance(load, SaturateLoad))
@@ -78,7 +78,7 @@ def test_the_memory_of_threads_is_looked_at_where_there_are_hundreds(scale: Lite
 
 @pytest.mark.parametrize(("scale", "cpus"), [("article", 8), ("small", 1)])
 def test_the_work_of_a_rampup_nearly_fills_the_cpus(scale: Literal["article", "small"], cpus: int) -> None:
-    """Of the fixed part alone; what the bank does besides takes a quarter more on the machine of the reference runs."""
+    """That is the fixed part alone; the bank's other work takes a quarter more on the machine of the reference runs."""
     for cell in cells_of("infoq-rampup", scale):
         load = MATRIX.loads[cell.load]
         assert isinstance(load, JoinedLoad) and load.join_s == 30
@@ -101,7 +101,7 @@ def test_what_the_original_saturates_is_not_held_at_a_rate(scale: Literal["artic
 
 
 def test_a_small_size_has_the_ends_of_the_steps_of_the_published_one() -> None:
-    """A pool grows for a minute and more: in steps as long as that, or in a warm-up that goes on until it has grown."""
+    """A pool grows for a minute and more, either in steps that long or in a warm-up that lasts until it has grown."""
     (steps,) = {MATRIX.loads[cell.load] for cell in cells_of("infoq-cpu", "article")}
     assert isinstance(steps, StepsLoad) and steps.further_max > 0 and steps.step_s >= 120
     ends = {MATRIX.loads[cell.load] for cell in cells_of("infoq-cpu", "small")}
@@ -120,7 +120,7 @@ def test_connections_are_fewer_than_threads_and_more(scale: Literal["article", "
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("name", ["infoq-thousands", "infoq-rampup", "delay-ramp"])
 def test_where_an_outcome_decides_there_are_forks_enough_to_tell(name: str, scale: Literal["article", "small"]) -> None:
-    """All forks of one executor against none of the other, among as many comparisons as one condition has."""
+    """All forks of one executor against none of the other are enough among as many comparisons as one condition has."""
     blocks = getattr(MATRIX.scenarios[name], scale).blocks
     assert fisher_exact(blocks, 0, 0, blocks) < FAMILY_ERROR / 5
 
@@ -189,6 +189,6 @@ def test_every_week_has_its_scenario_and_the_next_week_the_next(count: int, seco
 
 
 def test_a_scenario_that_waits_for_its_machine_is_still_that_of_its_week() -> None:
-    """A run of several days may be measured before what the schedule asks for on Wednesday, at 03:17 UTC."""
+    """A run of several days may be measured before the one that the schedule asks for on Wednesday, at 03:17 UTC."""
     asked_s = datetime(2026, 11, 25, 3, 17, tzinfo=UTC).timestamp()
     assert len({in_turn(NAMES, asked_s + days * 86_400) for days in range(7)}) == 1

@@ -1,4 +1,4 @@
-"""The site at a port of loopback, which follows the results."""
+"""The site on a port of loopback, which follows the results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def result(folder: Path, run_id: str) -> RunStore:
 def test_it_shows_the_site_on_loopback_only_and_ends_with_ctrl_c(tmp_path: Path) -> None:
     home = make_project(tmp_path / "project")
     result(home, "one")
-    # A shell's background job ignores Ctrl-C, and so does all that it starts: these tests may be one.
+    # A shell's background job ignores Ctrl-C, and so does everything that it starts: these tests may be one.
     command = ["env", "--default-signal=INT", *matrix_command("serve", "--port", "0")]
     told = {**os.environ, "MATRIX_HOME": str(home)}
     with subprocess.Popen(command, env=told, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -58,7 +58,7 @@ def test_it_shows_the_site_on_loopback_only_and_ends_with_ctrl_c(tmp_path: Path)
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """Pages, and what beside them is nobody's business."""
+    """Make a folder of pages, and of files beside them that must not be served."""
     folder = tmp_path / "site"
     (folder / "runs").mkdir(parents=True)
     (folder / ".git").mkdir()
@@ -70,13 +70,13 @@ def site(tmp_path: Path) -> Path:
 
 @contextmanager
 def served(site: Path, **limits: float) -> Iterator[int]:
-    """The port."""
+    """Serve the site, and yield the port."""
     with answering(LoopbackServer(0, site, **limits)) as server:  # type: ignore[arg-type]
         yield server.server_address[1]
 
 
 def asked(port: int, path: str, *headers: str) -> tuple[int, str]:
-    """Status and all of the answer, whose every header tells a browser what it may do."""
+    """Return the status and the whole answer, whose headers must tell a browser what it may do."""
     with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
         connection.sendall("\r\n".join([f"GET {path} HTTP/1.0", *headers, "", ""]).encode())
         with connection.makefile("rb") as file:
@@ -94,7 +94,7 @@ def asked(port: int, path: str, *headers: str) -> tuple[int, str]:
     ],
 )  # fmt: skip
 def test_only_a_loopback_name_is_answered(site: Path, hosts: tuple[str, ...], status: int) -> None:
-    """Another may be that of a page whose author has let it mean this host (DNS rebinding)."""
+    """Any other name may be that of a page whose author has pointed it at this host (DNS rebinding)."""
     with served(site) as port:
         assert asked(port, "/", *(f"Host: {host}" for host in hosts))[0] == status
 
@@ -162,7 +162,7 @@ def test_a_site_is_written_again_when_results_change_and_only_then(
     first = result(tmp_path, "one")
 
     def is_over() -> Iterator[bool]:
-        """After four looks; before the third one a run has been added, before the fourth one it is broken."""
+        """End after four looks; a run is added before the third one and broken before the fourth."""
         yield from (False, False)
         result(tmp_path, "two")
         yield False
@@ -182,14 +182,14 @@ def test_a_site_is_written_again_when_results_change_and_only_then(
 
 
 def test_trouble_that_lasts_is_told_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """The third look finds all well again."""
+    """The third look finds everything well again."""
     looks = (MatrixError("gone"), MatrixError("gone"), (), MatrixError("gone"), ValueError("odd"))
     ended = mock.Mock(wait=mock.Mock(side_effect=[*[False] * len(looks), True]))
     monkeypatch.setattr(serving, "is_measuring", lambda: False)
     serving.watch(mock.Mock(side_effect=looks), lambda _: None, ended, {})
     *gone, odd = capsys.readouterr().err.splitlines()
-    assert gone == ["matrix: the site is not written again: gone"] * 2
-    assert odd.startswith("matrix: the site is not written again: ValueError in cli/serving.py:")
+    assert gone == ["matrix: the site was not rewritten: gone"] * 2
+    assert odd.startswith("matrix: the site was not rewritten: ValueError in cli/serving.py:")
 
 
 def test_a_site_is_shown_as_it_is_while_a_run_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +197,7 @@ def test_a_site_is_shown_as_it_is_while_a_run_measures(tmp_path: Path, monkeypat
     written: list[object] = []
     monkeypatch.setattr(serving, "is_measuring", lambda: True)
     monkeypatch.setattr(serving, "write_site", lambda *asked, **_: written.append(asked))
-    with socket.create_server(("127.0.0.1", 0)) as taken:  # it ends there
+    with socket.create_server(("127.0.0.1", 0)) as taken:  # serving ends there
         for count in (1, 1):
             called(home, "serve", str(run), "--port", str(taken.getsockname()[1]))
             assert len(written) == count
@@ -210,4 +210,4 @@ def test_a_port_that_is_taken_is_one_message(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         done = called(make_project(tmp_path), "serve", str(result(tmp_path, "one").directory), "--port", str(port))
     assert done.returncode == 1
-    assert done.stderr == f"matrix: --port {port}: Address already in use; --port 0 takes any that is free\n"
+    assert done.stderr == f"matrix: --port {port}: Address already in use; --port 0 takes any free one\n"

@@ -1,4 +1,4 @@
-"""What is told of the sessions of a run, and how they end."""
+"""How the sessions of a run are described, and how they end."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def of_sessions(loaded: LoadedRun, *sessions: Session) -> LoadedRun:
 
 
 def in_two_sessions(loaded: LoadedRun, **changes: Any) -> LoadedRun:
-    """The second block of each cell is of another session, and repeats an attempt that was spoilt."""
+    """Move the second block of each cell to another session, where it repeats a spoilt attempt."""
     cells = []
     for cell in loaded.cells:
         first, second, *others = cell.forks
@@ -149,7 +149,7 @@ def test_setting_a_clock_changes_no_duration(tmp_path: Path, changes: dict[str, 
 
 @pytest.fixture(autouse=True)
 def as_without_nohup() -> Iterator[None]:
-    """The tests themselves may run under it."""
+    """Restore the default SIGHUP handling: the tests themselves may run under nohup."""
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
@@ -160,7 +160,7 @@ def test_a_signal_before_the_first_fork_is_told(number: signal.Signals, capsys: 
     with pytest.raises(SystemExit) as ending, stoppable():
         signal.raise_signal(number)
     assert ending.value.code == 128 + number
-    assert capsys.readouterr().err == f"matrix: stopped by {number.name}; what had been finished is kept\n"
+    assert capsys.readouterr().err == f"matrix: stopped by {number.name}; finished work is kept\n"
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_getting_parts_is_stopped_in_order(
     with pytest.raises(SystemExit) as ending:
         command()
     assert ending.value.code == 128 + signal.SIGTERM
-    assert capsys.readouterr().err == "matrix: stopped by SIGTERM; what had been finished is kept\n"
+    assert capsys.readouterr().err == "matrix: stopped by SIGTERM; finished work is kept\n"
 
 
 HUNG_UP = """
@@ -208,8 +208,8 @@ with stoppable():
 
 
 def test_work_ends_in_order_when_its_terminal_is_closed(tmp_path: Path) -> None:
-    """What it prints meanwhile goes nowhere. The child sleeps in short steps: a signal that comes between Python's last
-    look at signals and a sleep is seen behind the sleep only."""
+    """What it prints meanwhile goes nowhere. The child sleeps in short steps, since a signal that comes between
+    Python's last look at signals and a sleep is seen only after the sleep."""
     ended = tmp_path / "ended"
     pid, terminal = pty.fork()
     if not pid:
@@ -236,7 +236,7 @@ def test_two_sessions_alike_are_told_and_no_warning(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_killed_behind_its_last_fork_is_complete_when_nothing_is_left(tmp_path: Path) -> None:
-    """What is complete stays as it is."""
+    """A run that is complete stays as it is."""
     run = synthetic_run(tmp_path, QUICK).run
     assert complete_idle(run, order=()) == run
     assert close_killed([session(status="running", ended_at=None)])[0].status == "interrupted"
@@ -247,7 +247,6 @@ def test_a_run_that_was_killed_behind_its_last_fork_is_complete_when_nothing_is_
 
 
 def test_this_host_says_when_it_was_started() -> None:
-    assert boot_id() == boot_id()
     assert len(boot_id() or "") == 36
 
 

@@ -25,7 +25,7 @@ HALF = load_result(throughput_rps=500.0)
 
 
 def test_a_stage_begins_when_the_one_before_it_is_measured_and_its_capacities_then(sessions: Sessions) -> None:
-    """What the first stage measured already is not measured again to derive a load from."""
+    """A cell that the first stage has measured is not measured again to derive a load from it."""
     assert sessions.measure(Options("staged", {})) == 0
     assert [label.rpartition(".")[2] for label in sessions.script.labels[:5]] == [
         "saturate-50#1", "saturate-50#1", "saturate-50#2", "saturate-50#2", "saturate-50#1",
@@ -102,7 +102,7 @@ def test_a_basis_that_cannot_be_measured_leaves_the_others(sessions: Sessions, m
     monkeypatch.setattr(running, "prepare", none)
     assert sessions.measure(Options("staged", {})) == 0
     told = sessions.told()
-    assert "what 1 cell can do is not known: none of the 1 cell can be measured here: too few CPUs" in told
+    assert "the capacity of 1 cell is not known: none of the 1 cell can be measured here: too few CPUs" in told
     assert "stage staged: 4 blocks" in told
 
 
@@ -209,7 +209,7 @@ def test_what_a_microsecond_is_is_counted_once_for_capacities_and_for_what_they_
 
 @pytest.mark.parametrize("changed", ["nothing", "the host", "the file"])
 def test_what_a_microsecond_is_stays_where_a_run_is_begun_again_on_its_host(sessions: Sessions, changed: str) -> None:
-    """Capacities were measured with it, and there was no run.json yet. What cannot be read does not stand either."""
+    """Capacities were measured with it, and there was no run.json yet. An unreadable file is not kept either."""
     sessions.counted = FAST
     sessions.cut(0, Options("sized", {}))
     if changed == "the host":

@@ -1,4 +1,4 @@
-"""What a run prints at its end, as a table and as Markdown, and of each fork of an experiment without a server."""
+"""The output at the end of a run, as a table and as Markdown, and for each fork of an experiment without a server."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def measured(number: int, rps: float, windows: int = 1) -> Fork:
 
 
 def arm(executor: str, *rps: float, **axes: object) -> CellRecord:
-    """One fork for each, of two windows."""
+    """Make an arm with one fork of two windows for each rate."""
     return cell(key(executor, **axes), tuple(measured(block, one, 2) for block, one in enumerate(rps, start=1)))
 
 
@@ -120,7 +120,7 @@ def test_what_a_package_is_called_by_is_what_it_tells_to_call(monkeypatch: pytes
 
 def test_the_next_step_of_a_tuned_executor_and_of_blocks_that_are_added() -> None:
     cells = [arm("virtual", *[1000] * 5), arm("virtual+carriers-2", 990, 1050, 1060, 1000, 1050)]
-    assert next_after(cells, promised_precision=0.05).startswith("--blocks 9 would tell the ratio to ± 2.5 %")
+    assert next_after(cells, promised_precision=0.05).startswith("--blocks 9 would give the ratio to ± 2.5 %")
     stopping = Stopping(precision=0.05, min_blocks=5, max_blocks=5)
     assert next_after(cells, promised_precision=0.05, stopping=stopping).startswith("--max-blocks ")
 
@@ -128,17 +128,17 @@ def test_the_next_step_of_a_tuned_executor_and_of_blocks_that_are_added() -> Non
 @pytest.mark.parametrize(
     ("rps", "told"),
     [
-        ((1000, 1100, 900), "--blocks 30 would tell the ratio to ± 3.9 %"),
+        ((1000, 1100, 900), "--blocks 30 would give the ratio to ± 3.9 %"),
         ((500, 510, 490), ".venv/bin/matrix ask measures your own CPUs"),
         ((1000,), ".venv/bin/matrix ask measures your own CPUs"),
         # Known to ± 4 %, which neither shows nor excludes 5 %.
-        ((990, 1050, 1060, 1000, 1050), "--blocks 9 would tell the ratio to ± 2.5 %"),
+        ((990, 1050, 1060, 1000, 1050), "--blocks 9 would give the ratio to ± 2.5 %"),
     ],
 )
 def test_the_next_step(rps: tuple[int, ...], told: str) -> None:
     cells = [arm("virtual", *rps), arm("liberty", *[1000] * len(rps))]
     assert next_after(cells, promised_precision=0.05).startswith(told)
-    told = told if told.startswith("--blocks") else "the same with --load share-50 tells p99"
+    told = told if told.startswith("--blocks") else "the same command with --load share-50 shows p99"
     assert next_after(cells, promised_precision=0.05, matrix=OWN).startswith(told), "matrix ask asks about ours"
 
 
@@ -153,7 +153,7 @@ def test_after_a_closed_loop_and_a_rate_an_application_has_another_request_to_me
     rate = {"load": RateLoad(rate_rps=1000, connections=10)}
     at_rate = [one.model_copy(update={**rate, "key": key(one.key.executor, load="rate-1000")}) for one in closed]
     told = next_after([*closed, *at_rate], matrix=OWN)
-    assert told == "the same with another --path measures another of its requests"
+    assert told == "the same command with another --path measures another of its requests"
 
 
 def test_an_answer_names_its_condition_where_others_have_none() -> None:
@@ -196,7 +196,7 @@ def test_forks_that_fell_short_stand_below_the_table(tmp_path: Path) -> None:
     silence = said({"virtual": all_of(silent)})
     assert "no answers" in next(line for line in silence.splitlines() if line.startswith("  virtual "))
     assert "virtual.cpus-1.burn-0us.rate-2000#1 without a figure: no request was answered" in silence
-    assert "250 requests failed with virtual and count in no throughput" in said({"virtual": all_of(failing)})
+    assert "250 requests failed with virtual and count towards no throughput" in said({"virtual": all_of(failing)})
     assert "virtual" not in said({}).partition("ratio: ")[2], "nothing to tell"
 
 

@@ -1,4 +1,4 @@
-"""What surrounds a command: streams that are closed, arguments and folders that no one could use."""
+"""The surroundings of a command: closed streams, and arguments and folders that no one could use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.project import called, matrix_command
 
 
 def test_nobody_reads_what_is_printed(home: Path) -> None:
-    """As `| head -0` does not."""
+    """`| head -0` does not read it, for example."""
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(matrix_command("--version"), stdout=write, stderr=subprocess.PIPE, text=True, check=False)
@@ -41,5 +41,7 @@ def test_a_removed_working_directory_is_told(tmp_path: Path, monkeypatch: pytest
     gone.rmdir()
     monkeypatch.delenv("MATRIX_HOME", raising=False)
     monkeypatch.delenv("MATRIX_PARTS", raising=False)
-    with pytest.raises(MatrixError, match=r"^the working directory, .* cannot be had: No such file or directory$"):
+    with pytest.raises(
+        MatrixError, match=r"^the working directory, .* cannot be determined: No such file or directory$"
+    ):
         find_project()

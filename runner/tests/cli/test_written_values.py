@@ -1,4 +1,4 @@
-"""Values of axes as people write them, and arms that have options of their own."""
+"""Axis values as people write them, and arms with options of their own."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def test_times_are_written_with_a_blank_and_fewer_decimals_too() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("0.5us", "whole µs"), ("2m", "is no valid time"), ("-1ms", "is no valid time"), ("", "is no valid time"),
-        ("1e3", "is no valid time"),
+        ("0.5us", "whole µs"), ("2m", "is not a valid time"), ("-1ms", "is not a valid time"),
+        ("", "is not a valid time"), ("1e3", "is not a valid time"),
         ("601s", "at most 600 s"),
     ],
 )  # fmt: skip
@@ -49,7 +49,7 @@ def test_a_rate_may_be_written_as_one() -> None:
 def test_a_quota_is_written_as_for_a_container() -> None:
     assert [*map(quota_cpus, ("0.5", "500m", "2"))] == [0.5, 0.5, 2.0]
     for text, why in (
-        ("-1", "is no valid number"), ("half", "is no valid number"), ("5 m", "is no valid number"),
+        ("-1", "is not a valid number"), ("half", "is not a valid number"), ("5 m", "is not a valid number"),
         ("0", "whole thousandths"),
         ("2000", "whole thousandths"), ("1m", "whole thousandths"), ("0.0101", "is 10.1m; whole thousandths"),
     ):  # fmt: skip
@@ -68,7 +68,7 @@ def test_an_arm_with_options_is_an_executor_with_a_tuning() -> None:
 
 
 def test_a_file_in_an_option_is_seen_from_where_it_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server runs in a folder of its own, where it would not be, and every fork of that arm would fail."""
+    """A server runs in a folder of its own, where the file is missing, so that every fork of that arm would fail."""
     (tmp_path / "otel.jar").touch()
     monkeypatch.chdir(tmp_path)
     executors, tunings = arms(["virtual:-javaagent:otel.jar=a=b -XX:AOTCache=gone.aot"])
@@ -98,8 +98,8 @@ def test_two_arms_that_would_have_one_name_are_told() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("virtual:", "is no EXECUTOR or EXECUTOR:OPTIONS"),
-        (":-Xmx1g", "is no EXECUTOR or EXECUTOR:OPTIONS"),
+        ("virtual:", "is not EXECUTOR or EXECUTOR:OPTIONS"),
+        (":-Xmx1g", "is not EXECUTOR or EXECUTOR:OPTIONS"),
         ("virtual:UseParallelGC", "must begin with a hyphen"),
         ("virtual:-XX:", "must begin with a hyphen and have a name"),
         ("virtual:'-Xmx1g", "No closing quotation"),

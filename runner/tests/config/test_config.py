@@ -50,7 +50,7 @@ from tests.support.shipped import FILES, MATRIX, TOML
         (change("profiles/quick/windows", True), ["profiles.quick.windows", "found true, and a boolean means nothing"]),
         (change("axes/cpus", [True]), ["axes.cpus", "found true, and a boolean means nothing"]),
         (change("driver/overlap", "yes"), ["driver.overlap", "found 'yes'; must be true or false"]),
-        (change("profiles/article/rounds", 61), ["profiles.article.max_rounds", "found 60; at least the 61 rounds"]),
+        (change("profiles/article/rounds", 61), ["profiles.article.max_rounds", "found 60;", "at least the 61 rounds"]),
         (change("profiles/article/max_blocks", 4), ["profiles.article.max_blocks", "blocks = 5, max_blocks = 4"]),
         (change("profiles/article/blocks", 4), ["profiles.article.max_blocks", "5 <= blocks"]),
         (change("profiles/mission/first", "quik"), ["profiles.mission.first", 'did you mean "quick"']),
@@ -62,7 +62,7 @@ from tests.support.shipped import FILES, MATRIX, TOML
         (change("warmup/tail_s_min", 40), ["warmup.tail_s_min", "found 40; at most tail_s_max = 30"]),
         (change("measure/calibration_spread_wanted", 0.1), ["measure.calibration_spread_wanted", "found 0.1; at most"]),
         (change("axes/executor", ["virtual+fast"]), ["tunings", '"fast" is not known', "[tunings.fast]"]),
-        (change("axes/load", ["saturate-10"]), ["axes.load", "follows from the tables"]),
+        (change("axes/load", ["saturate-10"]), ["axes.load", "follow from the tables"]),
         (change("profiles/quick/select/server", ["jety"]), ["profiles.quick.select.server", 'did you mean "jetty"']),
         (change("workloads/forward/extends", "bank"), ["workloads.forward.extends", 'did you mean "banking"']),
         (change("workloads/mp-ping/extends", "mp-ping-mp61"),
@@ -86,7 +86,7 @@ from tests.support.shipped import FILES, MATRIX, TOML
         (change("profiles/quick/select/load", ["saturate-x"]),
          ["profiles.quick.select.load", 'did you mean "saturate-N"?', "N stands for a number"]),
         (change("workloads/banking/remote/sigma", 1),
-         ["matrix.toml: workloads.banking.remote.sigma: belongs to spread"]),
+         ["matrix.toml: workloads.banking.remote.sigma: spread"]),
         (change("workloads/banking/remote/size", 1), ["workloads.banking.remote.size", "(allowed: size_bytes, spread"]),
         (change("profiles/quick/select", 3), ["profiles.quick.select", "found 3; it should be a table"]),
         (change("driver/choice", "wrk"), ["driver.choice", 'did you mean "wrk2"']),
@@ -135,7 +135,7 @@ def test_a_mistake_is_told_once_with_its_key(mistake: Callable[[dict[str, Any]],
     for part in expected:
         assert part in message
     first_key = expected[0].split(":")[0]
-    assert message.count(f"{first_key}: ") <= 1 or "problems" in message
+    assert message.count(f"{first_key}: ") <= 1
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ NEW = "published/new/scenarios.toml"
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
-        ({"loads": {"flood": {"kind": "rate"}}}, "loads.flood: stands in matrix.toml, too"),
+        ({"loads": {"flood": {"kind": "rate"}}}, "loads.flood: is also in matrix.toml"),
         ({"driver": {"cpus": 1}}, 'driver: "driver" is not known'),
         ({"loads": {"odd": {"kind": "rate", "rate_rps": 0, "connections": 1}}}, "loads.odd.rate_rps: found 0"),
         ({"workloads": {"odd": {"extends": "mp-pong"}}}, "workloads.odd.extends: "),
@@ -237,7 +237,7 @@ def test_what_should_be_a_table_is_told_whoever_else_has_entries_of_it(table: st
 
 
 def test_what_a_published_source_needs_it_brings_along() -> None:
-    """Names with a number need no table, and no profile measures more for it."""
+    """Names with a number need no table, and no profile measures more because of them."""
     select = {
         "workload": ["banking-quick"], "server": ["open-liberty"], "jdk": ["temurin-25"], "cpus": [3], "burn_us": [7],
         "wait_us": [9], "executor": ["fixed-7", "virtual+carriers-5"], "load": ["saturate-33", "share-7"],
@@ -289,8 +289,8 @@ def test_the_bank_on_a_database_may_have_any_number_of_connections() -> None:
     "options",
     [
         Options("full", {}),
-        Options("quick", {}, blocks=5, max_blocks=9),  # another profile has this one before it, and no max_blocks
-        Options("mission", {"workload": ("mp-ping",)}),  # what it includes has nothing left
+        Options("quick", {}, blocks=5, max_blocks=9),  # another profile has this one first, and no max_blocks
+        Options("mission", {"workload": ("mp-ping",)}),  # nothing is left of what it includes
         Options("mission", {"workload": ("banking",)}),
         Options("servers", {"server": ("jetty",)}),
     ],

@@ -1,4 +1,4 @@
-"""Applications of the user in matrix.toml: what may stand there, and what is started for each arm."""
+"""The user's own applications in matrix.toml: what is allowed there, and what is started for each arm."""
 
 from __future__ import annotations
 
@@ -53,20 +53,23 @@ def test_braces_in_the_options_of_an_arm_are_no_placeholders() -> None:
     ("changes", "problem"),
     [
         ({"command": "java -jar my.jar"}, "must listen on {port}"),
-        ({"command": "java -jar my.jar {prt} {port}"}, "{prt} is no placeholder here (allowed: java, port"),
-        ({"command": "java -jar my.jar {port:d}"}, '"{port:d}": a placeholder is a name in braces and no more'),
+        ({"command": "java -jar my.jar {prt} {port}"}, "{prt} is not a placeholder here (allowed: java, port"),
+        ({"command": "java -jar my.jar {port:d}"}, '"{port:d}": a placeholder is a name in braces and nothing else'),
         ({"command": "java {jvm_options:} {port}"}, "such as {jvm_options}"),
-        ({"command": "java -jar my.jar {port} }"}, "a brace that begins or ends no placeholder is doubled"),
-        ({"command": "java -Xmx2g -jar my.jar {port}"}, "-Xmx2g is the cell's affair"),
-        ({"command": "java -XX:MaxHeapSize=4g -jar my.jar {port}"}, "-XX:MaxHeapSize=4g is the cell's affair"),
-        ({"command": "JAVA_TOOL_OPTIONS='-Da=b -Xmx4g' java -jar my.jar {port}"}, "-Xmx4g is the cell's affair"),
-        ({"command": SPRING, "arms": {"pool": "-XX:MaxRAMPercentage=50"}}, "-XX:MaxRAMPercentage=50 is the cell's"),
-        ({"command": SPRING, "arms": {"pool": "-XX:+UseSerialGC"}}, "-XX:+UseSerialGC is the cell's affair"),
+        ({"command": "java -jar my.jar {port} }"}, "double a brace that is not part of a placeholder"),
+        ({"command": "java -Xmx2g -jar my.jar {port}"}, "-Xmx2g belongs to the cell"),
+        ({"command": "java -XX:MaxHeapSize=4g -jar my.jar {port}"}, "-XX:MaxHeapSize=4g belongs to the cell"),
+        ({"command": "JAVA_TOOL_OPTIONS='-Da=b -Xmx4g' java -jar my.jar {port}"}, "-Xmx4g belongs to the cell"),
+        (
+            {"command": SPRING, "arms": {"pool": "-XX:MaxRAMPercentage=50"}},
+            "-XX:MaxRAMPercentage=50 belongs to the cell",
+        ),
+        ({"command": SPRING, "arms": {"pool": "-XX:+UseSerialGC"}}, "-XX:+UseSerialGC belongs to the cell"),
         ({"command": "./my.sh {port}"}, "it has no {jvm_options}"),
-        ({"command": "java x{arm} {port}"}, '"x{arm}": {jvm_options} and {arm} are words of their own'),
+        ({"command": "java x{arm} {port}"}, '"x{arm}": {jvm_options} and {arm} must be words of their own'),
         ({"command": "A=1"}, "there is no program in it"),
         ({"command": "java 'x {port}"}, "No closing quotation"),
-        ({"command": SPRING, "arms": {}}, "arms: those of a command"),
+        ({"command": SPRING, "arms": {}}, "arms: a command has pool"),
         ({"command": SPRING, "arms": {"virtual": ""}}, "pool and what is compared with it"),
         ({"command": SPRING, "arms": {"tuned": ""}}, "'pool' or 'virtual'"),
         ({"command": SPRING, "path": "items"}, "it must begin with /"),
@@ -96,10 +99,10 @@ SHOP = {"own": {"war": "shop.war", "path": "/"}, "features": "restfulWS-3.1"}
 
 
 def test_a_table_that_the_command_line_makes_takes_the_place_of_no_other() -> None:
-    """Two arms of one name would be one."""
+    """Two arms of the same name would be one."""
     files = {**FILES, "profiles/mine.toml": {"tunings": {"xmx2g": {"description": "a", "jvm_options": ["-Xmx2g"]}}}}
     made = {"description": "-Xmx2g", "jvm_options": ["-Xms2g", "-Xmx2g"]}
-    with pytest.raises(MatrixError, match=r"tunings\.xmx2g: the command line makes it, and there is another table"):
+    with pytest.raises(MatrixError, match=r"tunings\.xmx2g: the command line makes it, but another table"):
         parse_files(files, tables={"tunings": {"xmx2g": made}})
 
 
@@ -110,8 +113,8 @@ def matrix_with(**workloads: object) -> Matrix:
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
-        ({**MINE, "application": "mp-ping"}, "either it or a table own is needed"),
-        ({}, "either it or a table own is needed"),
+        ({**MINE, "application": "mp-ping"}, "either this or a table `own` is needed"),
+        ({}, "either this or a table `own` is needed"),
         ({**MINE, "features": "restfulWS-3.1"}, "a command has none"),
         ({"own": SHOP["own"]}, "a WAR needs one (allowed: restfulWS-3.1,"),
         ({**MINE, "memory_every_s": 1}, "memory_every_s: an application of your own has none"),

@@ -1,7 +1,7 @@
 """A mix of requests: what is allowed, what is sent, and the script that makes it for wrk2.
 
-wrk2 itself cannot be had here: its script runs in the same Lua (LuaJIT), called in the order in which wrk2's sources
-call it.
+wrk2 itself is not available here: its script runs in the same Lua (LuaJIT), called in the order in which wrk2's
+sources call it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def test_parts() -> None:
 
 
 class Wrk2Threads:
-    """What wrk2 does with a script: one environment for itself, one for each thread."""
+    """A script as wrk2 runs it: one environment for itself, one for each thread."""
 
     def __init__(self, script: str, threads: int) -> None:
         main = luajit21.LuaRuntime(encoding=None)
@@ -123,7 +123,7 @@ def test_the_script_keeps_the_mix_and_its_numbers_are_unique() -> None:
         elif kind == 2:
             assert int(match[1]) == int(match[2])
             numbers.append(int(match[1]))
-    # Of a fixed seed: no chance in it.
+    # The seed is fixed, so nothing is left to chance.
     assert [kinds[k] / count for k in range(3)] == pytest.approx([0.5, 0.3, 0.2], abs=0.03)
     assert drawn.keys() == set(range(95, 106))
     assert len(set(numbers)) == len(numbers)
@@ -166,7 +166,7 @@ def test_a_wrk2_session_gives_each_phase_numbers_of_its_own(bench: Bench) -> Non
     with bench.session("die", requests=MIX) as session:
         with pytest.raises(DriverError, match="signal 11"):
             session.run(LOAD, COUNTS_S, label="three")
-        with pytest.raises(DriverError, match="must not come again"):
+        with pytest.raises(DriverError, match="must not be used again"):
             session.run(LOAD, COUNTS_S, label="four")
 
 

@@ -1,4 +1,4 @@
-"""What is told of a name that is not known."""
+"""The message about a name that is not known."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_without_root_one_line_says_so(monkeypatch: pytest.MonkeyPatch, option: 
         (["--tune", "--restore"], "one of --json, --markdown, --tune and --restore"),
         (["--markdown", "--json"], "one of --json, --markdown, --tune and --restore"),
         (["--tune", "--json"], "one of --json, --markdown, --tune and --restore"),
-        (["--yes"], "--yes answers the question of --tune"),
+        (["--yes"], "--yes answers the question that --tune asks"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(arguments: list[str], message: str) -> None:

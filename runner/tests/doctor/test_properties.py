@@ -146,7 +146,7 @@ def test_the_idle_states_of_a_guest_say_nothing_about_the_hardware(tmp_path: Pat
 def test_a_sleep_that_takes_longer_to_end_than_somebody_allows_is_not_entered(
     tmp_path: Path, of_cpu_us: str, of_all_us: int | None, verdict: str
 ) -> None:
-    """Who calls for quick CPUs, as the daemon `tuned` does, leaves all states switched on."""
+    """A program that asks for quick CPUs, as the daemon `tuned` does, leaves all states switched on."""
     of_cpu = {"cpuidle/state2/disable": "0\n", "power/pm_qos_resume_latency_us": f"{of_cpu_us}\n"}
     host = make_host(tmp_path, {f"{CPU}/cpu1/{name}": text for name, text in of_cpu.items()})
     if of_all_us is not None:
@@ -238,7 +238,7 @@ def test_foreign_load_names_who_it_is(tmp_path: Path) -> None:
 
 
 def test_what_a_container_is_told_of_its_cpus_is_not_taken_for_the_host(tmp_path: Path) -> None:
-    """A file over that of the kernel, as lxcfs has it, is of another file system."""
+    """A file mounted over the kernel's, as lxcfs does, belongs to another file system."""
     host = replace(make_host(tmp_path))
     (tmp_path / "proc/stat").unlink()
     (tmp_path / "proc/stat").symlink_to("/proc/stat")

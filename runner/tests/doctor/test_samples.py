@@ -1,4 +1,4 @@
-"""What `matrix doctor` samples: other processes, interrupts, and CPUs that stand still."""
+"""The samples of `matrix doctor`: other processes, interrupts, and CPUs that stand still."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jdkmatrix.host.cpu_ticks import CpuTicks
 
 
 def snapshot(second: int, busy: int, processes: dict[int, Process], interrupts: int) -> Snapshot:
-    """Of a host with two CPUs and 100 ticks a second, of which the second one rests."""
+    """Make a snapshot of a host with 100 ticks a second and two CPUs, of which the second one is idle."""
     ticks = {cpu: CpuTicks(idle=100 * second - used, interrupts=0, steal=0) for cpu, used in ((0, busy), (1, 0))}
     return Snapshot(second * 10**9, second * 10**7, ticks, processes, {0: interrupts})
 
@@ -62,7 +62,7 @@ def test_a_host_without_proc_stat_is_not_observed(tmp_path: Path) -> None:
 
 
 def test_a_gap_is_split_into_waiting_and_standing_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock jumps by 3 ms while the kernel says that 1 ms of it went to others, then by 2 ms without a word."""
+    """The clock jumps by 3 ms while the kernel says that 1 ms of it went to others, then by 2 ms, unexplained."""
     steps = iter([0, *range(0, 900_000, 100_000), 3_800_000, 3_900_000, 5_900_000, 5_950_000, 6_000_000, 7_000_000])
     waited = iter([0, 1_000_000, 1_000_000, 1_000_000])
     monkeypatch.setattr("jdkmatrix.doctor.spin.time.monotonic_ns", lambda: next(steps))
@@ -78,7 +78,7 @@ def test_gaps_are_summed_without_what_other_processes_had() -> None:
 
 
 def test_the_spinner_sees_a_process_that_stands_still() -> None:
-    """Stopped for 200 ms again and again: no kernel or hypervisor tells, the clock does."""
+    """It is stopped for 200 ms again and again: neither kernel nor hypervisor tells, but the clock does."""
     spinner = Path(spin_module.__file__)
     cpu = min(os.sched_getaffinity(0))
     arguments = [str(cpu), str(time.monotonic_ns() + 500_000_000), "1.0"]

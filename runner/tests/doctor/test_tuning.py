@@ -37,7 +37,7 @@ def host(tmp_path: Path) -> Host:
 
 
 class Crash(BaseException):
-    """Like a power cut, nothing catches it."""
+    """An exception that, like a power cut, nothing catches."""
 
 
 def apply(host: Host, state: Path, changes: Iterable[HostChange] = THREE) -> dict[str, str]:
@@ -80,12 +80,12 @@ def test_every_user_can_see_whether_there_is_a_record_whatever_roots_umask(host:
 
 @pytest.mark.parametrize("written", [0, 1, 2])
 def test_a_crash_after_so_many_writes(host: Host, state: Path, monkeypatch: pytest.MonkeyPatch, written: int) -> None:
-    """What was found is on the disk before the first of them."""
+    """The values that were found are on the disk before the first write."""
     saved = count()
 
     def save_and_crash(file: Path, tuned: Tuned) -> None:
         save(file, tuned)
-        if next(saved) == written:  # once is before the first write
+        if next(saved) == written:  # the first save comes before the first write
             raise Crash
 
     with monkeypatch.context() as patched, pytest.raises(Crash):
@@ -162,11 +162,11 @@ def test_a_distorted_restore_can_be_tried_again(host: Host, state: Path, monkeyp
 
 def test_a_kernel_that_keeps_the_old_value_is_told(host: Host, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "_write", lambda *_: "")
-    assert apply(host, state) == dict.fromkeys(FOUND, "the kernel took it and kept the old value")
+    assert apply(host, state) == dict.fromkeys(FOUND, "the kernel accepted it but kept the old value")
 
 
 def test_real_files_of_the_kernel(tmp_path: Path, state: Path) -> None:
-    """Those that concern nothing but this process."""
+    """These are files that concern nothing but this process."""
     machine = Host(root=Path("/"), results=tmp_path)
     name, adjusted = "/proc/self/comm", "/proc/self/oom_score_adj"
     before = {file: Path(file).read_text() for file in (name, adjusted)}
@@ -188,7 +188,7 @@ def test_a_second_tune_keeps_what_was_found_first(host: Host, state: Path) -> No
 
 
 def test_a_second_tune_that_crashes_before_it_writes(host: Host, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file still holds what the first one wrote, and the record already speaks of the second."""
+    """The file still holds what the first one wrote, while the record already lists the second."""
     apply(host, state)
     with monkeypatch.context() as patched, pytest.raises(Crash):
         patched.setattr(tuning, "_write", lambda *_: (_ for _ in ()).throw(Crash()))
@@ -219,9 +219,9 @@ def test_a_record_that_cannot_be_read_stops_both(host: Host, state: Path) -> Non
     state.parent.mkdir()
     for text in ("{", '{"format": 2, "boot_id": "", "settings": []}', "[]"):
         state.write_text(text)
-        with pytest.raises(MatrixError, match="not a record of --tune"):
+        with pytest.raises(MatrixError, match="not a readable record of --tune"):
             apply(host, state)
-        with pytest.raises(MatrixError, match="not a record of --tune"):
+        with pytest.raises(MatrixError, match="not a readable record of --tune"):
             restore(host, state)
         assert state.read_text() == text
     assert values(host) == FOUND
@@ -235,13 +235,13 @@ def test_without_a_place_for_the_record_nothing_is_changed(host: Host, tmp_path:
 
 
 def test_only_one_at_a_time(host: Host, state: Path) -> None:
-    with locked(state), pytest.raises(MatrixError, match="is at work"):
+    with locked(state), pytest.raises(MatrixError, match="is running"):
         apply(host, state)
     assert values(host) == FOUND
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, file: str) -> None:
-    """As a container does that mounts /proc/sys read-only; permissions do not hold root back."""
+    """Refuse writes, as a container does that mounts /proc/sys read-only; permissions do not hold root back."""
     real = os.open
 
     def opened(path: Path, flags: int, *rest: int) -> int:

@@ -19,7 +19,7 @@ STEPS = RampLoad(points=((0, 100), (2, 100), (2, 300), (4, 300), (4, 0), (6, 0),
 
 @st.composite
 def ramps(draw: st.DrawFn) -> RampLoad:
-    """Times and rates in thousandths, with jumps and stretches without requests."""
+    """Draw ramps with times and rates in thousandths, with jumps and stretches without requests."""
     rates = st.one_of(st.just(0.0), st.integers(0, 10_000_000).map(lambda rate: rate / 1000))
     times = draw(st.lists(st.integers(1, 86_400_000), min_size=1, max_size=8, unique=True).map(sorted))
     points = [(0.0, draw(rates))]
@@ -86,8 +86,8 @@ def test_a_record_keeps_it(ramp: RampLoad) -> None:
         ([[1, 5], [2, 5]], "the first point must be at 0 s, not at 1 s"),
         ([[0, 5], [2, 5], [1, 5]], "after 2 s comes 1 s: times must rise"),
         ([[0, 5], [1, 5], [1, 6], [1, 7]], "three points at 1 s: a jump has two"),
-        ([[0, 5], [0, 6]], "no rate is above 0 for any time"),
-        ([[0, 0], [1, 0], [1, 5]], "no rate is above 0 for any time"),
+        ([[0, 5], [0, 6]], "the rate is never above 0 for any length of time"),
+        ([[0, 0], [1, 0], [1, 5]], "the rate is never above 0 for any length of time"),
         ([[0, -1], [1, 1]], "greater than or equal to 0"),
         ([[0, 1], [1, 1e8]], "less than or equal to 10000000"),
         ([[0, 1], [1e5, 1]], "less than or equal to 86400"),

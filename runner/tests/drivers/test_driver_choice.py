@@ -1,4 +1,4 @@
-"""Which driver makes which load, decided before anything is measured."""
+"""The choice of the driver for each load, made before anything is measured."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def steps(**changes: object) -> StepsLoad:
         (SaturateLoad(connections=50), 10, "no closed loop"),
         (CAPACITY, 10, "no closed loop"),
         (RATE, 10, None),
-        (RATE, 6, "its windows are at least 10 s long behind that, not 6 s"),
+        (RATE, 6, "its windows must be at least 10 s long, not 6 s"),
         (STEPS, 10, None),
         (steps(rates_rps=(500, 1000.5, 2000)), 10, "whole requests per second, not 1000.5"),
-        (steps(step_s=6), 10, "throws the latencies of its first 10.25 s away"),
+        (steps(step_s=6), 10, "discards the latencies of its first 10.25 s"),
     ],
 )
 def test_what_wrk2_cannot_make_is_for_loadgen_or_says_why(load: CellLoad, window_s: float, why_not: str | None) -> None:
@@ -113,7 +113,7 @@ def test_each_load_is_asked_about_with_the_shortest_timeout_of_its_workloads() -
 
 
 def test_a_driver_is_asked_about_each_number_of_cpus_that_it_has() -> None:
-    """wrk2 has a thread for each, which open their connections side by side."""
+    """wrk2 has a thread for each CPU, and these open their connections side by side."""
     cells = [key(load="rate-2000", cpus=cpus) for cpus in (1, 2, 8)]
     planned = planned_phases(MATRIX, cell_loads(MATRIX, cells, {}), PROFILE, DESKTOP)
     assert [phase.cpus for phase in planned["rate-2000", 0]] == [1, 2, 8]
@@ -129,7 +129,7 @@ def test_a_driver_is_asked_about_each_number_of_cpus_that_it_has() -> None:
     ],
 )
 def test_forks_that_take_turns_need_a_driver_of_short_windows(load: CellLoad, wait_us: int, window_s: float) -> None:
-    """Where they take none, they are measured one after another, in longer windows."""
+    """Forks that take no turns are measured one after another, in longer windows."""
     in_turns = PROFILE.model_copy(update={"protocol": "interleaved"})
     (planned,) = planned_phases(MATRIX, {key(wait_us=wait_us): load}, in_turns, VM).values()
     assert planned[0].duration_s == window_s
@@ -142,7 +142,7 @@ def test_wrk2_by_name_must_be_there() -> None:
 
 
 def drivers_of(cells: list[CellKey], capacity_rps: float, *, choice: Choice = "auto") -> dict[CellKey, Driver | str]:
-    """At 6,850 requests/s of half the capacity, a delay of 20 ms takes 276 connections, and 1 s 13,700."""
+    """Return each cell's driver. At 6,850 requests/s, half the capacity, 20 ms take 276 connections, 1 s 13,700."""
     bases = dict.fromkeys(basis_cells(MATRIX, cells), capacity_rps)
     profile = PROFILE.model_copy(update={"window_s": MATRIX.profiles["mission"].window_s})
     planned = planned_phases(MATRIX, cell_loads(MATRIX, cells, bases), profile, VM)
@@ -164,6 +164,6 @@ def test_one_driver_makes_all_points_of_a_curve() -> None:
 @pytest.mark.parametrize("profile", ["mission", "matrix"])
 @pytest.mark.parametrize("capacity_rps", [2_000, 20_000, 100_000])
 def test_wrk2_drives_every_share(profile: str, capacity_rps: float) -> None:
-    """On a small machine and on a large one."""
+    """It does so on a small machine and on a large one."""
     shares = [cell for cell in select_cells(MATRIX, profile) if cell.load.startswith("share-")]
     assert set(drivers_of(shares, capacity_rps).values()) == {WRK2}

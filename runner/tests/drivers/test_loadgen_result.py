@@ -1,4 +1,4 @@
-"""What becomes of the last event of a phase of loadgen."""
+"""The result that is made of the last event of a loadgen phase."""
 
 from __future__ import annotations
 

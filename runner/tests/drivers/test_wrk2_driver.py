@@ -1,8 +1,8 @@
 """The wrk2 driver's process handling, command line and result.
 
-wrk2 itself cannot be had on the machines where these tests must pass. wrk2_stand_in plays it: it refuses what the real
+wrk2 itself is missing on the machines where these tests must pass. wrk2_stand_in plays it: it refuses what the real
 one refuses and replays recorded outputs (tests/samples/wrk2). So these tests prove how wrk2 is found, called, watched
-and read; not that wrk2 measures well. Plain wrk is played with Debian's real answer.
+and read, not that wrk2 measures well. Plain wrk is played with Debian's real answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["bench"]
 
 
 def answers(path: Path, recorded: str) -> Path:
-    """A program that prints a recorded answer whatever it is asked."""
+    """Make a program that prints a recorded answer whatever it is asked."""
     return program(path, f"#!/bin/sh\ncat {SAMPLES / recorded}\nexit 1\n")
 
 
@@ -91,7 +91,7 @@ def children() -> set[int]:
 
 
 def test_a_phase(bench: Bench) -> None:
-    """Of samples/wrk2/minutes.txt: 29,963 answers in 60.0004 s, 24,871 of them recorded behind 10.25 s."""
+    """samples/wrk2/minutes.txt has 29,963 answers in 60.0004 s, 24,871 of them recorded after 10.25 s."""
     heard = Heard()
     with bench.session("calculate") as session:
         assert len(session.command) == 0
@@ -113,7 +113,7 @@ def test_a_phase(bench: Bench) -> None:
 
 
 def test_a_phase_gets_its_share_of_all_refusals(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every tenth of 29,963 answers, of which 24,871 count."""
+    """Every tenth of 29,963 answers is a refusal, and 24,871 answers count."""
     monkeypatch.setattr(wrk2, "parse", lambda text: replace(parse(text), non_2xx=2996))
     with bench.session("calculate") as session:
         result = session.run(LOAD, COUNTS_S, label="window-1")
@@ -122,7 +122,7 @@ def test_a_phase_gets_its_share_of_all_refusals(bench: Bench, monkeypatch: pytes
 
 
 def test_a_phase_counts_from_the_moment_its_edge_is_heard(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The stand-in says how much CPU time it took in all; what it took until the edge is not the phase's."""
+    """The stand-in says how much CPU time it took in all; what it took before the edge is not the phase's."""
     monkeypatch.setattr(wrk2, "calibrated_s", lambda connections, threads: 0.15)
     heard = Heard()
     with bench.session("calculate") as session:
@@ -134,8 +134,8 @@ def test_a_phase_counts_from_the_moment_its_edge_is_heard(bench: Bench, monkeypa
 
 
 def test_a_late_process_is_started_again_before_it_sends(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Real wrk2 does so in one of twenty processes: a second of its schedule is missing, and no latency shows it."""
-    monkeypatch.setattr(wrk2, "_OPENS_WITHIN_S", 2.0)  # a Python takes longer to come so far
+    """Real wrk2 is late in one of twenty processes: a second of its schedule is missing, and no latency shows it."""
+    monkeypatch.setattr(wrk2, "_OPENS_WITHIN_S", 2.0)  # Python takes longer to get that far
     with bench.session("late 2") as session:
         others = children()
         before = time.monotonic_ns()
@@ -260,7 +260,7 @@ def test_a_made_up_run_has_as_many_requests_as_a_real_one(name: str, asked: Aske
 def test_questions_that_wait_behind_requests_are_asked_so_much_earlier(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else the window of an arm that has a queue begins late, and is refused, and that of no other."""
+    """Otherwise the window of an arm that has a queue begins late and is refused, and no other arm's is."""
     until: list[float] = []
     ends_by = wrk2._ends_by
 

@@ -1,4 +1,4 @@
-"""What wrk2 can send, when, and for how long."""
+"""The schedule of wrk2: what it can send, when, and for how long."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_threads_share_all_connections_and_have_a_cpu_each(connections: int, cpu
 
 
 def test_due_is_what_wrk2s_schedule_asks_for() -> None:
-    """Against real runs that kept up: stall.txt recorded 9900 answers, 20s-calibration.txt 19,800 of 39,911."""
+    """As in real runs that kept up: stall.txt recorded 9900 answers, 20s-calibration.txt 19,800 of 39,911."""
     assert due_requests(rate(1000), 1, 0, 10) == 9900
     assert due_requests(rate(2000, 20), 1, 0, 20) == 39_910
     assert due_requests(rate(2000, 20), 1, 10.1, 20) == 19_800
@@ -39,8 +39,8 @@ def test_due_is_what_wrk2s_schedule_asks_for() -> None:
         (RampLoad(points=((0, 1), (9, 9)), connections=5), 10, "cannot change its rate"),
         (rate(1000.5), 10, "whole requests per second, not 1000.5"),
         (rate(0.5, 1), 10, "whole requests per second, not 0.5"),
-        (rate(5), 10, "send every 10 s each; wrk2 would count such a pause as a timeout (10 s)"),
-        (rate(50), 0.5, "send every 1 s each; wrk2 would count such a pause as a timeout (1 s)"),
+        (rate(5), 10, "each send every 10 s; wrk2 would count such a pause as a timeout (10 s)"),
+        (rate(50), 0.5, "each send every 1 s; wrk2 would count such a pause as a timeout (1 s)"),
         (rate(5000, 4001), 10, "opens its 4,001 connections 5 ms apart, which takes 20.005 s and may take 20 s"),
         (rate(50), 10, None),
         (rate(1, 1), 10, None),
@@ -59,9 +59,9 @@ def test_more_cpus_open_more_connections() -> None:
 @pytest.mark.parametrize(
     ("load", "window_s", "reason"),
     [
-        (rate(2000), 3, "first 10.25 s away: its windows are at least 10 s long behind that, not 3 s"),
+        (rate(2000), 3, "first 10.25 s: after that, its windows must be at least 10 s long, not 3 s"),
         (rate(2000), 9.9, "not 9.9 s"),
-        (rate(8, 50), 10, "sends 100 requests in 10 s and not 80, since each of its 50 connections sends so seldom"),
+        (rate(8, 50), 10, "sends 100 requests in 10 s instead of 80, since each of its 50 connections sends so rarely"),
         (rate(2000), 10, None),
         (rate(5000, 3000), 10, None),
         (rate(2000), 600, None),

@@ -1,5 +1,5 @@
-"""Figures of one fork that are bounds, or of another load than was asked for: kept, and in no ratio. Gates that refuse
-one arm more often than the other."""
+"""Figures of one fork that are bounds, or of another load than was asked for, which are kept but enter no ratio; and
+gates that refuse one arm more often than the other."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def measured() -> Fork:
 
 
 def refusing(non_2xx: int) -> Fork:
-    """1,000 answers in two seconds, some of them refusals; 100 µs of CPU each."""
+    """Make a fork with 1,000 answers in two seconds, some of them refusals, of 100 µs of CPU each."""
     load = load_result(CLOSED, completed=1000, duration_s=2.0, throughput_rps=500.0, non_2xx=non_2xx)
     return fork_with(window(1, load, sut=sut_usage(cpu_us_per_request=100.0)))
 
@@ -92,7 +92,7 @@ def test_a_p99_among_which_many_are_lower_bounds_is_one() -> None:
 
 
 def switching(*windows: tuple[int | None, int, int]) -> Fork:
-    """Windows with their switches, voluntary and not, and their answers."""
+    """Make a fork of windows, each given by its voluntary and involuntary switches and its answers."""
     made = []
     for voluntary, involuntary, answers in windows:
         sut = sut_usage(voluntary_switches=voluntary, involuntary_switches=involuntary)
@@ -110,7 +110,7 @@ def test_context_switches_are_of_both_kinds_and_of_all_windows_together() -> Non
 
 @pytest.mark.parametrize(("place", "figure"), [("plugged_platform", None), ("plugged_virtual", ForkFigure(1.0))])
 def test_switches_of_threads_that_came_and_went_are_not_known(place: str, figure: ForkFigure | None) -> None:
-    """A platform thread for each request; virtual ones have none of their own."""
+    """There may be a platform thread for each request; virtual ones have none of their own."""
     (one,) = switching((900, 100, 1000)).windows
     places = {"servers": 0, "plugged_virtual": 0, "plugged_platform": 0, "elsewhere": 0, place: 1000}
     served = Served(**places, begun_min=1000, begun_max=1000, left_over=0, threads_started=1000)
@@ -168,7 +168,7 @@ def test_a_mean_of_bounds_is_a_bound(figures: list[ForkFigure]) -> None:
 
 
 def test_figures_that_are_read_in_steps_are_known_no_better_than_that() -> None:
-    """A search ends within a share of the rate, a peak and a knee are whole seconds of a ramp."""
+    """A search ends within a share of the rate; a peak and a knee are whole seconds of a ramp."""
     search = CapacityLoad(connections=50, p99_max_us=1e4, floor_share=0.1, resolution=0.05, step_s=3)
     ramp = RampedLoad(points=((0, 50), (0, 60), (100, 2_000), (120, 2_000)), connections=10, warmup_rps=50)
     known = [
@@ -183,7 +183,7 @@ def test_figures_that_are_read_in_steps_are_known_no_better_than_that() -> None:
 
 
 def test_a_percentile_of_a_program_among_what_had_not_ended_is_at_least_that_and_of_few_is_none() -> None:
-    """A hundred threads that find no carrier wait for all of the time; a tail of few values is none."""
+    """A hundred threads that find no carrier wait the whole time; a tail of few values is no figure."""
 
     def figure(metric: str, lower_bounds: int, count: int) -> ForkFigure | None:
         latency = {"count": count, "percentiles_us": {"50": 2e6, "99": 6e6}}
@@ -203,7 +203,7 @@ def test_a_percentile_of_a_program_among_what_had_not_ended_is_at_least_that_and
 
 
 def test_a_fork_with_0_does_not_make_the_others_0() -> None:
-    """The geometric mean would; a quota that held back two of three forks held back something."""
+    """The geometric mean would make them 0; a quota that held back two of three forks did hold back something."""
     found = overall(map(ForkFigure, (0.0, 0.4, 0.5)))
     assert found is not None and (found.low, found.high) == (None, None) and found.value == pytest.approx(0.3)
     none = overall(map(ForkFigure, (0.0, 0.0)))
@@ -230,13 +230,13 @@ FIVE = Shape(jdks=("temurin-25",), blocks=5, windows=6)
 
 @pytest.fixture(scope="module")
 def arms() -> tuple[CellRecord, CellRecord]:
-    """30 windows each, none refused: virtual and the pool."""
+    """Return virtual and the pool, with 30 windows each, none of them refused."""
     base, cell = made_up(FIVE).cells
     return cell, base
 
 
 def with_reasons(cell: CellRecord, reasons: Sequence[Reason], windows: Sequence[int]) -> CellRecord:
-    """In these windows of each fork."""
+    """Give these reasons to these windows of each fork."""
     forks = (
         windows_of(fork, lambda one: one.model_copy(update={"reasons": reasons}) if one.index in windows else one)
         for fork in cell.forks
@@ -260,7 +260,7 @@ def test_windows_are_counted_by_arm_and_gate_over_all_attempts(arms: tuple[CellR
 def test_a_gate_that_refuses_a_whole_fork_counts_once(
     arms: tuple[CellRecord, CellRecord], windows: tuple[int, ...], refused: int
 ) -> None:
-    """And all of its windows stand among what was refused."""
+    """All of its windows are among the refused figures."""
     cell = arms[0]
     first = altered(cell.forks[0], {"status": Status.INVALID, "reasons": (Reason(code=BURN_OFF, message="off"),)})
     stolen = with_reasons(cell.model_copy(update={"forks": (first,)}), (STEAL,), windows).forks
@@ -295,7 +295,7 @@ def test_a_failed_attempt_of_an_experiment_was_not_refused() -> None:
 
 
 def test_a_gate_that_refused_the_treatment_is_found() -> None:
-    """`foreign-cpu` took every attempt in which ten thousand platform threads ended, as it did once."""
+    """`foreign-cpu` refused every attempt in which ten thousand platform threads ended, as it once did."""
     texts = [gzip.decompress(path.read_bytes()) for path in sorted((RECORDED / "refusals").glob("*.json.gz"))]
     cells = tuple(map(CellRecord.model_validate_json, texts))
     planned_run = experiments_of("spawn")
@@ -310,4 +310,4 @@ def test_a_gate_that_refused_the_treatment_is_found() -> None:
         if notice.title == "Gates refused one arm more often" and "print-cold · temurin-25 ·" in notice.text
     )
     assert "1 of 6 windows of virtual and 15 of 15 of platform (foreign-cpu 1 and 15)" in cold_25
-    assert "0.945 (0.898–1.16) s in the 15 windows that they refused" in cold_25
+    assert "0.945 (0.898–1.16) s in the 15 windows that were refused" in cold_25

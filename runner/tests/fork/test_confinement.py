@@ -1,4 +1,4 @@
-"""How a run pins: by cgroup where that is permitted, else by affinity, with the reason; what happens in each."""
+"""How a run pins: by cgroup where that is permitted, else by affinity, with the reason; and what each does."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_by_cgroup_where_it_is_permitted_and_nothing_is_left(kernel: MadeUpKerne
 
 @pytest.mark.parametrize(
     ("cgroup", "reason"),
-    [("0::/\n", "given no cpuset controller"), ("3:cpuset:/\n", "no cgroup hierarchy of version 2")],
+    [("0::/\n", "does not have the cpuset controller"), ("3:cpuset:/\n", "no cgroup hierarchy of version 2")],
 )
 def test_else_by_affinity_with_the_reason(kernel: MadeUpKernel, cgroup: str, reason: str) -> None:
     kernel.place(cgroup)
@@ -76,7 +76,7 @@ def test_else_by_affinity_with_the_reason(kernel: MadeUpKernel, cgroup: str, rea
 
 
 def test_what_only_trying_shows_leads_to_affinity_too(kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """CPUs that are not granted; a process that cannot join."""
+    """Examples are CPUs that are not granted, and a process that cannot join."""
     state = probe(kernel.proc)
     with confinement(state, [max(3, SUT) + 1]) as confiner:
         assert "the kernel grants none" in confiner.why_not_cgroup

@@ -1,4 +1,4 @@
-"""The database of a fork as a process: as whom it runs, who reaches it, how it ends, what is told of its troubles."""
+"""The database of a fork as a process: its user, who can reach it, how it ends, how its troubles are reported."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def postgres() -> Postgres:
 
 @pytest.fixture(autouse=True)
 def nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Temporary files have a folder of their own, which every user can pass through: other tests run beside this."""
+    """Give temporary files a folder of their own that every user can pass through: other tests run beside this one."""
     place = Path(tempfile.mkdtemp(prefix="jdk-matrix-test-"))
     place.chmod(0o755)
     monkeypatch.setattr(tempfile, "tempdir", str(place))
@@ -66,7 +66,7 @@ def test_it_runs_unprivileged_on_its_cpus_and_answers_on_loopback_alone(postgres
             during_s = database.cpu_s()
         assert during_s > before_s
         wait_until(lambda: len(postmaster.children()) < len(every))
-        # Also that of a process that has ended, once the postmaster has heard of it.
+        # That includes a process that has ended, once the postmaster has heard of it.
         wait_until(lambda: database.cpu_s() - before_s > (during_s - before_s) / 2)
         database.check()
     assert all(has_ended(one.pid) for one in every)
@@ -83,7 +83,7 @@ def test_who_refuses_connections_or_loses_a_process_is_told_by_its_log(postgres:
     with DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path) as database:
         DatabaseClient(database.url).reset_while_answering("select repeat('x', 1000) from generate_series(1, 1000000)")
         wait_until(lambda: "connection to client lost" in (tmp_path / "database.log").read_text())
-        database.check()  # as a server does that dies, which is no trouble of the database's
+        database.check()  # as when a server dies, which is no trouble of the database's
     with DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path) as database:
         with DatabaseClient(database.url) as client:
             children = psutil.Process(database.pid).children()
@@ -187,5 +187,5 @@ def test_what_cannot_start_says_why(postgres: Postgres, tmp_path: Path) -> None:
     broken = Postgres(tmp_path / "home", postgres.version, "")
     with pytest.raises(DatabaseError, match=r"(?s)^initdb ended with exit status 1; the end of .*no locale"):
         DatabaseProcess(broken, connections=1, cpus=CPUS, log_dir=tmp_path).__enter__()
-    with pytest.raises(DatabaseError, match=r"^no folder for the database in .*: No such file"):
+    with pytest.raises(DatabaseError, match=r"^cannot make a folder for the database in .*: No such file"):
         DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path, folder=tmp_path / "no").__enter__()

@@ -1,4 +1,4 @@
-"""A fork of an experiment: the program is a script that says what a test wants; process, limits and logs are real."""
+"""A fork of an experiment: the program is a script that does what a test wants; process, limits and logs are real."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def test_it_has_a_folder_of_its_own_that_is_gone_afterwards(tmp_path: Path) -> N
         ("echo broken >&2; exit 1", ["ended with exit status 1", "broken"]),
         ("kill -SEGV $$", ["killed by signal 11"]),
         ("true", ["printed no result"]),
-        ("echo '{}'", ["its last line is no result"]),
-        ("echo 'no json'", ["its last line is no result"]),
+        ("echo '{}'", ["its last line is not a result"]),
+        ("echo 'no json'", ["its last line is not a result"]),
         ("exec /nowhere/java", ["ended with exit status"]),
     ],
 )
@@ -112,7 +112,7 @@ def test_what_goes_wrong_is_recorded(tmp_path: Path, script: str, expected: list
         (
             "echo java.io.IOException: No space left on device >&2; exit 1",
             "disk-full",
-            "the program found its disk full",
+            "the program ran out of disk space",
         ),
         (
             "echo launch: cannot run on CPUs 3: Invalid argument >&2; exit 1",
@@ -155,7 +155,7 @@ def test_a_program_that_the_kernel_killed_is_measured_again_whatever_it_had_caug
     monkeypatch.setattr("jdkmatrix.host.ending.oom_kills", lambda: 5)
     fork = run(tmp_path, f"echo 'caught {HEAP}'; kill -9 $$")
     assert [reason.code for reason in fork.reasons] == ["killed"]
-    assert fork.reasons[0].message.endswith("; the kernel killed 1 for want of memory meanwhile")
+    assert fork.reasons[0].message.endswith("; meanwhile the kernel killed 1 for lack of memory")
     assert faults_of(fork) == ("killed",)
 
 
@@ -199,7 +199,7 @@ def test_a_disturbed_host_makes_it_invalid(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_readings_far_from_what_it_measured_make_it_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if this tool had been stopped: for longer than the least that is told of."""
+    """It looks as if this tool had been stopped, for longer than the shortest time that is reported."""
     strict = CALM.thresholds.model_copy(update={"readings_spread_max": -10.0})
     monkeypatch.setattr(f"{__name__}.CALM", CALM.model_copy(update={"thresholds": strict}))
     tell = (
@@ -235,7 +235,7 @@ def test_a_result_without_figures_is_no_failure() -> None:
     [
         ({"seen": {}}, "seen: KeyError: 'threads_started'"),
         ({"seen": {**RESULT["seen"], "throughput_per_s": float("inf")}}, "seen: ValidationError"),
-        ({"experiment": "burn"}, "experiment: burn, not pinning"),
+        ({"experiment": "burn"}, "not a result: of burn, not pinning"),
         ({"outcome": "done"}, "outcome: "),
     ],
 )

@@ -1,4 +1,4 @@
-"""Which forks are measured again: by statuses and codes, never by figures."""
+"""The forks that are measured again are chosen by statuses and codes, never by figures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.support.records import altered
 
 
 def ended(status: Status, ends: Sequence[str], gates: Sequence[str] = (), figure: float = 1000.0) -> Fork:
-    """One window, whose figures are all made from `figure`."""
+    """Make a fork of one window, whose figures are all made from `figure`."""
     load = load_result(
         throughput_rps=figure, completed=int(figure), uncorrected=latency(figure), driver_cpu_share=figure
     )

@@ -1,4 +1,4 @@
-"""What decides a cell decides its identity, and nothing else does."""
+"""Whatever decides a cell decides its identity, and nothing else does."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ LIBERTY = InstalledServer(
 )
 
 
-# Each cell, and all that it runs.
+# Each cell, and everything that it runs.
 RUNS: dict[CellKey, set[str]] = {
     key("liberty"): {*SERVED, REST, "open-liberty/executors/liberty.xml", "mp-ping.war", "loadgen.jar"},
     key("virtual"): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
@@ -158,7 +158,7 @@ def test_an_artefact_decides_the_cells_that_run_it_and_no_other(shared: Parts, c
 
 
 def test_of_a_servers_table_what_it_runs_with_decides_and_no_words(shared: Parts) -> None:
-    """And of its executors the cell's own, whose names of threads the proof goes by."""
+    """Of its executors the cell's own decides, by whose thread names the proof goes."""
     kind, served = LIBERTY.kind, {one for one in RUNS if one.server != NO_SERVER}
     pool, lent = kind.executors["liberty"], kind.executors["liberty-virtual"]
     assert kind.plugged is not None
@@ -254,7 +254,7 @@ def test_the_way_of_pinning_and_the_code_decide_every_cell(shared: Parts, monkey
 
 @given(st.floats(0, 100), st.integers(0, 2**40), st.sampled_from(["a", "b"]))
 def test_how_busy_the_host_is_decides_nothing(load: float, swap: int, word: str) -> None:
-    """Free memory is in no fact; nor is the swap that there is."""
+    """Free memory is in no fact, and the swap that there is decides nothing."""
     other = with_host(load_1min=load, swap_bytes=swap, limits={"open files": word}, scheduler=word)
     assert host_inputs(other, "cgroup cpuset") == host_inputs(host_facts(), "cgroup cpuset")
 
@@ -271,7 +271,7 @@ def test_how_often_a_fork_may_be_repeated_decides_nothing(shared: Parts) -> None
 
 
 def test_the_rules_that_a_run_keeps_decide_as_they_did_when_it_began() -> None:
-    """A run goes on with the rules in its record, which were its own whatever this tool's are by then."""
+    """A run goes on with the rules in its record, whatever this tool's rules are by then."""
     kept = validated(Matrix, json.loads(MATRIX.model_dump_json(by_alias=True)), "run.json")
     assert kept.model_dump_json() == MATRIX.model_dump_json(), "1 is not 1.0 in a digest"
     assert {*kept.model_dump()["thresholds"]} == {*Thresholds.model_fields}

@@ -1,4 +1,4 @@
-"""Settings of the kernel for one arm: held while it runs, put back whatever happens, on a made-up host."""
+"""Kernel settings of one arm: in force while it runs, put back whatever happens, on a made-up host."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_others_than_root_are_told_who_can_put_back_what_a_killed_run_of_roots_l
     killed = kernel_settings(host, {SWAPPINESS: "1"}, state)
     killed.__enter__()
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(KernelError, match=r"still there: /proc/sys/vm/swappiness; `matrix doctor --restore`"):
+    with pytest.raises(KernelError, match=r"still in place: /proc/sys/vm/swappiness; `matrix doctor --restore`"):
         put_back_leftovers(host, state)
     assert read(host.root, SWAPPINESS).strip() == "1"
     write(host.root, SWAPPINESS, "60")  # as after a reboot
@@ -65,7 +65,7 @@ def test_others_than_root_are_told_who_can_put_back_what_a_killed_run_of_roots_l
 def test_a_value_that_is_refused_fails_the_arm_and_leaves_nothing_behind(host: Host, state: Path) -> None:
     write(host.root, ASLR, "2")
     (host.root / ASLR.lstrip("/")).unlink()
-    (host.root / ASLR.lstrip("/")).symlink_to("/proc/version")  # readable, and nobody can write it
+    (host.root / ASLR.lstrip("/")).symlink_to("/proc/version")  # readable, but nobody can write it
     with (
         pytest.raises(KernelError, match="randomize_va_space"),
         kernel_settings(host, {SWAPPINESS: "1", ASLR: "0"}, state),

@@ -1,4 +1,4 @@
-"""The remote system as a process, and what it tells of itself."""
+"""The remote system as a process, and the figures that it reports."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_figures_of_another_version_are_refused(changes: dict[str, Any]) -> None
 
 
 def test_netty_unpacks_its_library_into_the_folder_of_the_logs(tmp_path: Path) -> None:
-    """From /tmp it could not be loaded where that is mounted noexec."""
+    """It could not be loaded from /tmp where that is mounted noexec."""
     jar, java = tmp_path / "x.jar", tmp_path / "java"
     remote = RemoteProcess(jar, java, cpus=CPUS, log_dir=tmp_path).command
     driver = LoadgenDriver(jar, java, "jdk").command_line(Target("http://127.0.0.1:9/", CPUS, tmp_path))
@@ -87,7 +87,7 @@ def test_what_does_not_start_says_why(java: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "said"), [("hello", "printed what is no event of this version"), ("", "ended with exit status 0")]
+    ("printed", "said"), [("hello", "printed no event of this version"), ("", "ended with exit status 0")]
 )
 def test_another_program_is_told_from_it(printed: str, said: str, tmp_path: Path) -> None:
     other = program(tmp_path / "java", f"#!/bin/sh\nprintf '{printed}'\n")
@@ -101,7 +101,7 @@ def test_another_program_is_told_from_it(printed: str, said: str, tmp_path: Path
 @pytest.mark.real
 @pytest.mark.alone
 def test_hundreds_in_flight_are_late_by_little_of_the_delay(workloads: Workloads, java: Path, tmp_path: Path) -> None:
-    """2,000 requests a second with 200 ms each are 400 in flight. How late it may be is no speed of its own but a share
+    """2,000 requests a second of 200 ms each are 400 in flight. The permitted lateness is no absolute time but a share
     of the delay, large enough for a host that is busy with other things."""
     driver = LoadgenDriver(workloads.file("loadgen.jar"), java, "host")
     with RemoteProcess(workloads.file("remote.jar"), java, cpus=CPUS, log_dir=tmp_path) as remote:

@@ -1,4 +1,4 @@
-"""What watches a process that has limits, and one that has none."""
+"""The watch over a process that has limits, and over one that has none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jdkmatrix.host.limits import read_limit_host
 
 
 def test_only_a_process_with_limits_is_watched_for_them() -> None:
-    """Servers in turns are all there while one is measured, and every look at the others counts as this tool's work."""
+    """Servers that take turns are all up while one is measured; each look at the others counts as this tool's work."""
     watchers = {}
     for threads_max in (None, 10**6):
         with limited(Limits(threads_max=threads_max), None) as box, box.watch(os.getpid(), os.abort, started_ns=0):
@@ -26,7 +26,7 @@ def test_only_a_process_with_limits_is_watched_for_them() -> None:
 
 
 def test_a_limit_that_was_hit_is_told_as_it_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not as it was asked for, where this host permits less."""
+    """If this host permits less than was asked for, the lesser limit is told."""
     host = replace(read_limit_host(None), open_files_max=64)
     monkeypatch.setattr(resource_limits, "read_limit_host", lambda _: host)
     with limited(Limits(open_files_max=10**6), None) as box, box.watch(os.getpid(), os.abort, started_ns=0):

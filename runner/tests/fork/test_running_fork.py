@@ -1,5 +1,5 @@
-"""A running fork that goes wrong at any moment: it is a record, the others go on, and no process is left. What these
-measure is a process that sleeps."""
+"""A running fork that goes wrong at any moment becomes a record, the others go on, and no process is left. These forks
+measure a process that sleeps."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ BROKEN = DriverError("it broke")
 
 @dataclass
 class Sleeping:
-    """A measurement; `fails`: with what, at which moment ("open", "rewarm", "window 2", "close", "end").
-    `heard`: who, of all that share it, was asked for what, or was at which moment."""
+    """A measurement. `fails`: with what, at which moment ("open", "rewarm", "window 2", "close", "end").
+    `heard`: which of those that share it was asked for what, or reached which moment."""
 
     fails: Mapping[str, BaseException] = field(default_factory=dict)
     number: int = 0
@@ -89,7 +89,7 @@ def setup_of(subject: Sleeping, folder: Path) -> ForkDraft:
 
 
 def turns(folder: Path, *subjects: Sleeping) -> tuple[Fork, ...]:
-    """Three rounds of each."""
+    """Measure three rounds of each."""
     setups = [setup_of(subject, folder / str(number)) for number, subject in enumerate(subjects)]
     orders = [range(len(subjects))] * 3
     try:
@@ -135,7 +135,7 @@ def test_a_failed_fork_is_recorded_and_leaves_others_running(tmp_path: Path, mom
 def test_what_stops_a_run_passes_through_and_leaves_no_process(
     tmp_path: Path, moment: str, unended: type[Exception] | None
 ) -> None:
-    """Also where forks cannot be ended in order."""
+    """This holds even where forks cannot be ended in order."""
     first, second, third = ({"end": unended("it does not end")} if unended else {} for _ in range(3))
     others = [Sleeping(first), Sleeping(third)]
     with pytest.raises(KeyboardInterrupt):
@@ -172,6 +172,6 @@ def test_what_cannot_be_put_back_makes_no_fault_of_an_outcome(
 
 
 def test_what_fails_behind_a_failure_does_not_hide_it(tmp_path: Path) -> None:
-    """Its end is checked only where it came to its end by itself."""
+    """The end of a fork is checked only if it came to its end by itself."""
     fork = measure_fork(setup_of(Sleeping({"window 1": BROKEN, "close": ValueError("later")}), tmp_path), Silent())
     assert [one.code for one in fork.reasons] == ["driver"]

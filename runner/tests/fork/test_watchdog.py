@@ -1,4 +1,4 @@
-"""When a server must be ended for the host's sake, and what is left of its logs."""
+"""Ending a server for the host's sake, and what is left of its logs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_flood_ends_the_server_while_it_is_loaded(tmp_path: Path) -> None:
 
 
 def test_files_that_go_while_they_are_counted_are_no_fault(tmp_path: Path) -> None:
-    """A server that is up renames and removes some of its own."""
+    """A server that is up renames and removes some of its own files."""
     over = threading.Event()
 
     def come_and_go() -> None:
@@ -56,6 +56,7 @@ def test_files_that_go_while_they_are_counted_are_no_fault(tmp_path: Path) -> No
     changing.start()
     try:
         assert all(sum(size for _, size in file_sizes(tmp_path)) <= 2 for _ in range(4_000))
+        assert changing.is_alive()
     finally:
         over.set()
         changing.join()

@@ -32,12 +32,12 @@ FREE = CgroupState(
     [
         (None, "no cgroup hierarchy of version 2 is mounted"),
         (replace(FREE, v1_controllers=frozenset({"cpuset"})), "hierarchy of version 1"),
-        (replace(FREE, controllers=frozenset({"memory"})), "given no cpuset controller"),
+        (replace(FREE, controllers=frozenset({"memory"})), "does not have the cpuset controller"),
         (replace(FREE, read_only=True, writable=False), "mounted read-only"),
         (replace(FREE, writable=False), "this user may not write in the cgroup /cg/run.scope; root can start this"),
         (replace(FREE, may_hand_down=False), "this user may not write"),
-        (replace(FREE, type="domain invalid"), "below a threaded one"),
-        (replace(FREE, busy_children=("init.scope",)), "so has init.scope in it"),
+        (replace(FREE, type="domain invalid"), "below a threaded cgroup"),
+        (replace(FREE, busy_children=("init.scope",)), "as does init.scope in it"),
         (replace(FREE, handed_down=frozenset({"memory", "pids"})), "hands down memory: its children"),
     ],
 )
@@ -147,7 +147,7 @@ def test_the_controller_that_a_killed_runner_handed_down_is_taken_back(kernel: M
 
 def test_cpus_that_the_parent_has_not_are_refused_and_all_is_undone(kernel: MadeUpKernel) -> None:
     with (
-        pytest.raises(CgroupError, match="asked for CPUs 3-4, the kernel grants 3"),
+        pytest.raises(CgroupError, match="asked for CPUs 3-4, but the kernel grants 3"),
         cpu_groups(probe(kernel.proc), {"driver": [0], "sut": [3, 4]}),
     ):
         pytest.fail("it was done nevertheless")
@@ -177,7 +177,7 @@ def test_leftovers_go_only_when_they_are_ours_and_nobody_owns_them(tmp_path: Pat
 def test_a_threaded_group_tells_its_members_by_their_threads(
     tmp_path: Path, sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kernel refuses to read its processes (Documentation/admin-guide/cgroup-v2.rst, "Threads")."""
+    """The kernel does not let its processes be read (Documentation/admin-guide/cgroup-v2.rst, "Threads")."""
     (tmp_path / "cgroup.threads").write_text(f"{sleeper.pid}\n{2**22 + 1}\n")  # and one that has ended
     read = Path.read_text
 
@@ -191,7 +191,7 @@ def test_a_threaded_group_tells_its_members_by_their_threads(
 
 
 def test_on_this_machine_it_works_or_says_why_not(sleeper: subprocess.Popen[bytes]) -> None:
-    """Where the kernel lets us, a real process is really pinned; elsewhere the reason is the one that was foretold."""
+    """Where the kernel lets us, a real process is really pinned; elsewhere the reason is the one predicted."""
     state = probe()
     reason = why_not(state, CPUSET)
     cpu = max(os.sched_getaffinity(0))

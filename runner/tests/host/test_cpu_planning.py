@@ -20,7 +20,7 @@ AXIS = (1, 2, 4, 8)
 
 
 def confined(topology: Topology, allowed: Collection[int]) -> Topology:
-    """The machine as a container with this cpuset sees it."""
+    """Return the machine as a container with this cpuset sees it."""
     return replace(
         topology,
         cpus=tuple(cpu for cpu in topology.cpus if cpu.cpu in allowed),
@@ -30,10 +30,10 @@ def confined(topology: Topology, allowed: Collection[int]) -> Topology:
 
 
 def without(topology: Topology, offline: Collection[int]) -> Topology:
-    """The machine with CPUs switched off."""
+    """Return the machine with these CPUs switched off."""
     cpus = tuple(cpu for cpu in topology.cpus if cpu.cpu not in offline)
     lowest: dict[int, int] = {}
-    for cpu in cpus:  # a core is called by its lowest CPU that is online
+    for cpu in cpus:  # a core is named after its lowest CPU that is online
         lowest.setdefault(cpu.core, cpu.cpu)
     return replace(
         topology, cpus=tuple(replace(cpu, core=lowest[cpu.core]) for cpu in cpus), offline=tuple(sorted(offline))
@@ -51,7 +51,7 @@ MACHINES = (VM, DESKTOP, SERVER, HYBRID, CONTAINER, HALF_CORES, METERED, PARTLY_
 
 @st.composite
 def machines(draw: st.DrawFn) -> Topology:
-    """Any machine: a well-known one, or one that nobody would build; whole, confined, metered or partly off."""
+    """Draw any machine: a well-known one, or one that nobody would build; whole, confined, metered or partly off."""
     topology = draw(
         st.one_of(
             st.sampled_from(MACHINES),
@@ -96,14 +96,14 @@ def codes(sets: CpuSets) -> list[str]:
 
 
 def siblings_in_use(topology: Topology, sets: CpuSets) -> bool:
-    """Whether somebody runs on another thread of a core of the server."""
+    """Return whether a sibling hyperthread of a server CPU is in use."""
     cpus = by_number(topology)
     used = {*sets.sut, *sets.driver, *sets.remote}
     return any(cpus[mine].core == cpus[other].core for mine in sets.sut for other in used if other != mine)
 
 
 def fitted(topology: Topology, sut: int, driver: int, remote: int = 0, **how: Any) -> CpuSets | None:
-    """None: too few CPUs."""
+    """Return the CPU sets, or None if there are too few CPUs."""
     try:
         return assign(topology, sut_cpus=sut, driver_cpus=driver, remote_cpus=remote, **{"overlap": False, **how})
     except TooFewCpusError:
@@ -281,7 +281,7 @@ HALF_ISOLATED = machine(4, threads_per_core=2, isolated=[2, 3])
 TICKLESS = machine(8, tickless=[2, 3, 4])
 
 
-# How many CPUs server and driver ask for, on which axis; and which each of them gets, and what is given up for it.
+# How many CPUs server and driver ask for, on which axis, which CPUs each of them gets, and what is given up for it.
 PLANS: dict[str, tuple[Topology, tuple[int, int], tuple[int, ...], set[int], set[int], list[str]]] = {
     "a small machine gives one CPU to each side": (VM, (1, 1), AXIS, {1}, {0}, []),
     **{
@@ -362,7 +362,7 @@ def test_a_large_server_keeps_everybody_on_one_node() -> None:
 
 
 def test_a_remote_system_shares_no_cpus_of_a_driver_that_has_none() -> None:
-    """An experiment that calls one loads itself."""
+    """An experiment that calls a remote system is its own load driver."""
     assert assign(VM, sut_cpus=1, driver_cpus=0, remote_cpus=1, share_remote=True, overlap=False).remote == (0,)
     with pytest.raises(TooFewCpusError, match="at most cpus = 1"):
         assign(VM, sut_cpus=2, driver_cpus=0, remote_cpus=1, share_remote=True, overlap=False)

@@ -1,4 +1,4 @@
-"""Who ended a process, from how it ended."""
+"""Who ended a process, judged by how it ended."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_what_the_kernel_killed_for_want_of_memory_is_said(tmp_path: Path, monke
     assert oom_kills(tmp_path) == 7
     assert oom_kills(tmp_path / "none") == 0
     monkeypatch.setattr(ending, "oom_kills", lambda: 7)
-    with pytest.raises(KilledError, match=r"signal 9, .*; the kernel killed 2 for want of memory meanwhile$"):
+    with pytest.raises(KilledError, match=r"signal 9, .*; meanwhile the kernel killed 2 for lack of memory$"):
         check_not_killed("the server", -9, log="", oom_kills_before=5)
     with pytest.raises(KilledError, match=r"signal 9, which did not come from this tool$"):
         check_not_killed("the server", -9, log="", oom_kills_before=7)
@@ -77,7 +77,7 @@ def test_who_ran_out_of_memory_may_have_killed_itself_unless_the_kernel_killed(
     monkeypatch.setattr(ending, "oom_kills", lambda: 7)
     check_not_killed("the server", status, log=log, oom_kills_before=7)
     assert ran_out_of_memory(log, status, oom_kills_before=7) == said
-    with pytest.raises(KilledError, match="; the kernel killed 1 for want of memory meanwhile"):
+    with pytest.raises(KilledError, match="; meanwhile the kernel killed 1 for lack of memory"):
         check_not_killed("the server", status, log=log, oom_kills_before=6)
     assert ran_out_of_memory(log, status, oom_kills_before=6) is None
     with pytest.raises(KilledError):

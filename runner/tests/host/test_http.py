@@ -27,7 +27,7 @@ class Answers(BaseHTTPRequestHandler):
                 self.send_header("Content-Length", str(len(BODY)))
                 self.end_headers()
                 self.wfile.write(BODY)
-                self.close_connection = self.path == "/then-closed"  # without a word, as of one that was idle
+                self.close_connection = self.path == "/then-closed"  # without a word, like one that was idle
             case "/chunked":
                 self.send_header("Transfer-Encoding", "chunked")
                 self.end_headers()

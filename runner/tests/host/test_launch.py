@@ -30,7 +30,7 @@ def test_the_pid_is_the_program_on_its_cpus() -> None:
 
 
 def said(command: list[str], **how: Any) -> tuple[int, str, str]:
-    """The status of a program that ends by itself, its output, and its errors."""
+    """Return the status, output and errors of a program that ends by itself."""
     process = launch.spawn(command, **{"cpus": [], "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how})
     output, errors = process.communicate(timeout=20)
     return process.returncode, output.decode(), errors.decode()
@@ -68,8 +68,7 @@ def test_it_runs_as_another_user_with_no_other_group_and_the_signal_of_its_end()
 
 
 def test_it_asks_for_its_time_slice_and_keeps_its_niceness() -> None:
-    """Linux tells a slice from 6.12 on, and only where it was built to; what is older starts the program all the
-    same."""
+    """Linux reports a slice from 6.12 on, and only if it was built to; an older one starts the program all the same."""
     script = (
         "import os, re, threading; "
         "told = lambda: re.findall(r'se.slice +: +(.+)', open('/proc/thread-self/sched').read()); "

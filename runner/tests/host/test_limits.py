@@ -1,4 +1,4 @@
-"""Limits of a server: what a host can enforce, what is then set, and what is made of what was hit."""
+"""Limits of a server: what a host can enforce, what is then set, and what becomes of a limit that was hit."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_runner_among_its_processes_can_limit_threads_only(kernel: MadeUpKerne
     """In version 2 a cgroup with processes hands down threaded controllers alone."""
     plan = plan_limits(ALL, replace(NOTHING, unified=probe(kernel.proc)))
     assert plan.v2_controllers == {"pids"}
-    assert "has processes, and can hand down no memory controller" in plan.enforced[1].why_not[0]
+    assert "has processes, and so cannot hand down the memory controller" in plan.enforced[1].why_not[0]
     kernel.put(kernel.parent, ())
     plan = plan_limits(ALL, replace(NOTHING, unified=probe(kernel.proc)))
     assert plan.v2_controllers == {"pids", "memory"}
@@ -87,7 +87,7 @@ def test_a_pinned_server_is_limited_where_it_is_pinned() -> None:
 def test_more_files_than_the_host_permits_are_not_promised() -> None:
     wanted = Limits(open_files_max=5000)
     (files,) = plan_limits(wanted, NOTHING).enforced
-    assert (files.maximum, files.why_not) == (4096, ("5,000 were asked for, this host permits 4,096",))
+    assert (files.maximum, files.why_not) == (4096, ("5,000 were asked for, but this host permits 4,096",))
     (files,) = plan_limits(wanted, replace(NOTHING, open_files_max=1 << 20)).enforced
     assert (files.maximum, files.why_not) == (5000, ())
     (files,) = plan_limits(Limits(open_files_max=4096), NOTHING).enforced
@@ -129,7 +129,7 @@ def test_only_a_cgroup_holds_a_quota_of_cpu_time(host: LimitHost, means: str) ->
     assert why_no_quota(0.5, host) is None
     assert why_no_limit(3, 2) == "a quota of 3 CPUs limits nothing on 2 CPUs"
     reason = why_no_quota(0.5, NOTHING)
-    assert reason and reason.startswith("no quota of CPU time can be set here: no cgroup hierarchy of version 2 is ")
+    assert reason and reason.startswith("no CPU quota can be set here: no cgroup hierarchy of version 2 is ")
 
 
 @pytest.mark.parametrize(("effective", "most"), [("0" * 16, 1024), ("0000000001000000", 1 << 20)])
@@ -299,9 +299,9 @@ def test_threads_that_the_kernel_refused() -> None:
 
 
 def test_a_limit_that_is_not_known_to_be_ours_is_not_said_to_be() -> None:
-    """A container around us may have fewer threads; of open files there is one limit, the one that we set."""
+    """A container around us may allow fewer threads; for open files there is one limit, the one that we set."""
     (found,) = hits([NO_THREAD[1]])
-    assert found.message.startswith("the server ran into a limit of threads: 1 line") and "limit" not in found.figures
+    assert found.message.startswith("the server ran into a limit on threads: 1 line") and "limit" not in found.figures
     (found,) = hits(["Too many open files"], limits=Limits(open_files_max=64))
     assert found.message.startswith("the server ran into its limit of 64 open files") and found.figures["limit"] == 64
 
@@ -329,7 +329,7 @@ def test_what_a_jvm_writes(line: str, code: str) -> None:
 
 def test_the_watch_that_ended_it_says_what_it_saw() -> None:
     (found,) = hits([], {"memory": Sighting(7.0, 512_000_000)})
-    assert found.message == ("the server ran into its limit of 315 MB: it had 512 MB, and was ended by the watch")
+    assert found.message == ("the server ran into its limit of 315 MB: it had 512 MB, and the watch ended it")
     assert found.first_seen_s == 7.0
 
 

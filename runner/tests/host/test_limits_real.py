@@ -1,4 +1,4 @@
-"""A JVM that takes more than it may dies in its box, by the best means of this host and by the watch alone."""
+"""A JVM that takes more than it may dies in its box, both by the best means of this host and by the watch alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.real
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
 NOTHING = LimitHost(unified=None, v1={}, of_cpu_group=None, open_files_max=4096)
 
-# Bounded, so that the host lives even where nothing stops it.
+# Bounded, so that the host survives even if nothing stops it.
 GREEDY = """
 import java.util.ArrayList;
 
@@ -61,7 +61,7 @@ public class Greedy {
 
 @pytest.fixture(scope="module")
 def greedy(java: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The command, but for what it is greedy for."""
+    """Return the command without the word that says what it is greedy for."""
     folder = tmp_path_factory.mktemp("greedy")
     (folder / "Greedy.java").write_text(GREEDY)
     subprocess.run([java.with_name("javac"), folder / "Greedy.java"], check=True)
@@ -131,7 +131,7 @@ def test_what_stays_within_its_limits_has_no_outcome(greedy: list[str], host: Li
 
 
 def test_what_a_quota_throttles_is_counted_and_the_jvm_sees_it(greedy: list[str], tmp_path: Path) -> None:
-    """Two threads that spin for two seconds, with a tenth of a CPU, which is less than busy neighbours leave them."""
+    """Two threads spin for two seconds on a tenth of a CPU, which is less than busy neighbours leave them."""
     limits = Limits(cpu_quota_cpus=0.1)
     if reason := why_no_quota(0.1, read_limit_host()):
         pytest.skip(reason)

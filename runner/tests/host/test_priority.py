@@ -1,4 +1,4 @@
-"""This tool goes first while it watches, where it may."""
+"""This tool's threads go first while it watches, where that is permitted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def nice_of(thread: int) -> int:
 
 @contextmanager
 def another_thread() -> Iterator[int]:
-    """Its id; it waits until the block ends."""
+    """Yield the id of a thread that waits until the block ends."""
     end = threading.Event()
     thread = threading.Thread(target=end.wait)
     thread.start()

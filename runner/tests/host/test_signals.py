@@ -14,7 +14,7 @@ from jdkmatrix.host.signals import held_back
 
 @pytest.fixture
 def heard() -> Iterator[list[int]]:
-    """The numbers of the signals that come through; SIGHUP is ignored, as below nohup."""
+    """Record the numbers of the signals that come through; SIGHUP is ignored, as under nohup."""
     found: list[int] = []
 
     def hear(number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""What is read from /sys and /proc, on made-up trees and on this machine."""
+"""Reading /sys and /proc, on made-up trees and on this machine."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_offline_isolated_and_tickless_cpus(tree: Tree) -> None:
 
 
 def test_cpus_whose_times_the_kernel_does_not_tell(tree: Tree) -> None:
-    """A file over that of the kernel, as lxcfs has it, is of another file system, and numbers CPUs otherwise."""
+    """A file mounted over the kernel's, as lxcfs does, belongs to another file system and numbers CPUs differently."""
     assert tree.read([0, 1]).uncounted == (0, 1)
     write(tree.proc, {"stat": "cpu  9 0 0 9 0 0 0 0\ncpu0 5 0 0 4 0 0 0 0\ncpu1 4 0 0 5 0 0 0 0"})
     assert tree.read([0, 1]).uncounted == ()
@@ -169,7 +169,7 @@ def test_a_cpuset_and_a_quota_of_version_2(tree: Tree) -> None:
 
 
 def test_a_cpuset_and_a_quota_of_version_1_in_a_container(tree: Tree) -> None:
-    """The mount shows the container's part of the hierarchy only; /proc/self/cgroup names all of it."""
+    """The mount shows only the container's part of the hierarchy; /proc/self/cgroup names all of it."""
     tree.cpu({"online": "0-3"})
     tree.cgroups(
         "4:cpu,cpuacct:/docker/abc\n3:cpuset:/docker/abc\n1:name=systemd:/docker/abc\n0::/",

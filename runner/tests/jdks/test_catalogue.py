@@ -1,4 +1,4 @@
-"""jdks.json: the real one, and what is said about wrong ones."""
+"""The real jdks.json, and the messages for faulty ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def catalogue() -> Catalogue:
 
 
 def test_every_build_that_stays_is_pinned_to_its_vendors_archive_for_both_systems(catalogue: Catalogue) -> None:
-    """By nothing else does the flake have a JDK. What a registry has besides may be jlinked."""
+    """The flake gets its JDKs from nothing else. The copy that a registry has may be jlinked."""
     systems = {"x86_64-linux", "aarch64-linux"}
     assert {e.id: set(e.archives) for e in catalogue.entries} == {
         e.id: set() if e.rolling else systems for e in catalogue.entries
@@ -35,7 +35,7 @@ def test_every_build_that_stays_is_pinned_to_its_vendors_archive_for_both_system
 
 
 def test_every_pin_says_what_it_pins(catalogue: Catalogue) -> None:
-    """A sha256 copied to the wrong place would be found out only by who can download it."""
+    """A sha256 copied to the wrong place would otherwise be noticed only by someone who can download the file."""
     seen: dict[str, str] = {}
     machine = {"x86_64-linux": ("x64", "x86_64"), "aarch64-linux": ("aarch64", "aarch64")}
     for entry in catalogue.entries:
@@ -76,7 +76,7 @@ BASE: dict[str, Any] = {
 
 
 def load(tmp_path: Path, changes: Mapping[str, Any]) -> Catalogue:
-    """BASE with these at the paths of `change`."""
+    """Load BASE with `changes` applied, keyed by the paths of `change`."""
     data = copy.deepcopy(BASE)
     for path, value in changes.items():
         change(path, value)(data)
@@ -128,7 +128,7 @@ ARCHIVE = f"{ENTRY}/archives/x86_64-linux"
         ({f"{NIGHTLY}/last_seen": None}, r'entry "nightly": version is "rolling", but there is no `last_seen`'),
         ({f"{NIGHTLY}/last_seen": None, f"{NIGHTLY}/version": "28-ea+18"},
          r'entry "nightly": a debian source has only its newest; found version "28-ea\+18", allowed: "rolling"'),
-        ({"entries": BASE["entries"][:1] * 2}, r'entry "temurin-25": stands there twice'),
+        ({"entries": BASE["entries"][:1] * 2}, r'entry "temurin-25": is listed twice'),
         ({f"{ENTRY}/id": "Temurin 25"}, r'entry "Temurin 25": id: found \'Temurin 25\'; must match'),
         ({"schema_version": 2}, r'schema_version: "2" is not known.*allowed: 1'),
         ({"entries": [3]}, r"entries\[0\]: found 3; "),

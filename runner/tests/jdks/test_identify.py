@@ -1,4 +1,4 @@
-"""What JDKs say about themselves, in their own words."""
+"""How JDKs describe themselves, in their own words."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def hotspot(version: str) -> VersionOutput:
         ("25.0.4.1+2-LTS", "25.0.4.1+1", False),
         ("28+17", "28-ea+17", False),
         ("28-ea+18", "28-ea+17", False),
-        ("25.0.4.1+1", "25.0.4.1", False),  # without a build number the catalogue would mean several
+        ("25.0.4.1+1", "25.0.4.1", False),  # without a build number, the catalogue would mean several
         ("", "25+36", False),
     ],
 )
@@ -154,7 +154,7 @@ def test_builds_in_the_order_of_their_age(oldest_first: list[str]) -> None:
 
 def test_what_is_no_version_has_no_age() -> None:
     for text in ("", "rolling", "jdk-21", "21.0.x"):
-        with pytest.raises(MatrixError, match=r"is no version of a JDK; expected one such as"):
+        with pytest.raises(MatrixError, match=r"is not a JDK version; expected one such as"):
             build_order(text)
 
 
@@ -171,7 +171,7 @@ def test_an_unsigned_build_is_only_oracles() -> None:
 
 
 def test_oracle_s_graalvm_is_not_its_openjdk() -> None:
-    """Oracle signs both; the other has a name, and another compiler."""
+    """Oracle signs both, but GraalVM has a name of its own, and another compiler."""
     build, name = "25.0.1+8-LTS-jvmci-b01", "Oracle GraalVM 25.0.1+8.1"
     said = f"""java version "25.0.1" 2025-10-21 LTS
 Java(TM) SE Runtime Environment {name} (build {build})

@@ -1,4 +1,4 @@
-"""Flags of a JVM: parsed from a made-up listing, and asked of a real one."""
+"""JVM flags: parsed from a made-up listing, and read from a real JVM."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_options_that_a_jvm_refuses_are_said(java: Path) -> None:
         read_flags(java, "hotspot", ["-XX:+NoSuchThing"], cpus=sorted(os.sched_getaffinity(0)))
 
 
-# As OpenJ9, to which -XX:+UseParallelGC says nothing.
+# Behaves like OpenJ9, which does not know -XX:+UseParallelGC.
 OPENJ9 = """#!/bin/sh
 case "$*" in
 *-XX:+UseParallelGC*-XX:-IgnoreUnrecognizedXXColonOptions*)

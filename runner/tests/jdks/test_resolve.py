@@ -1,4 +1,4 @@
-"""Archives from a server on loopback, the order of sources, and what can be had."""
+"""Archives from a loopback server, the order of sources, and which JDKs can be had."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GOOD = packed()
 
 @pytest.fixture(autouse=True)
 def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Cache and home of its own, so that neither this machine's cache nor its JDKs decide."""
+    """Give each test its own cache and home, so that this machine's cache and JDKs have no influence."""
     monkeypatch.setenv("MATRIX_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("JAVA_HOME", raising=False)
@@ -45,17 +45,17 @@ def server() -> Iterator[FileServer]:
 
 
 def left_behind(tmp_path: Path) -> list[str]:
-    """Everything in the cache but locks."""
+    """Return everything in the cache except locks and the folders `jdks` and `test-jdk`."""
     found = (tmp_path / "cache").rglob("*")
     return sorted(str(p) for p in found if not p.name.endswith(".lock") and p.name not in ("jdks", "test-jdk"))
 
 
 def refused(wanted: JdkEntry, *others: JdkEntry) -> str:
-    """Why it cannot be had; `others`: what the catalogue has beside it."""
+    """Return the reason why `wanted` cannot be had; `others`: the catalogue's other entries."""
     catalogue = Catalogue(schema_version=1, entries=(*others, wanted))
-    with pytest.raises(MatrixError, match=rf"^{wanted.id} cannot be had here: ") as told:
+    with pytest.raises(MatrixError, match=rf"^{wanted.id} is not available here: ") as told:
         fetch(wanted, catalogue=catalogue)
-    return str(told.value).partition(" cannot be had here: ")[2]
+    return str(told.value).partition(" is not available here: ")[2]
 
 
 def test_an_archive_is_fetched_verified_and_unpacked(server: FileServer, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_an_archive_is_fetched_verified_and_unpacked(server: FileServer, tmp_pat
     assert "Temurin-21.0.99+1" in got.version_output
     assert (got.home / "legal/jdk.jfr/LICENSE").read_text() == "free"
     assert "+" not in str(got.home.relative_to(tmp_path))
-    assert any("sha256 is right" in line for line in told)
+    assert any("sha256 matches" in line for line in told)
     again = resolve(wanted)
     assert (again.source, again.home, again.version_output) == ("cache", got.home, got.version_output)
     assert fetch(wanted).source == "cache"
@@ -112,9 +112,9 @@ EVIL = (
         (packed(brand=""), 'is signed by 21.0.99\\+1; the catalogue says "Eclipse Adoptium"'),
         (packed(vm="Eclipse OpenJ9 VM"), 'runs on openj9; the catalogue says "hotspot" for test-jdk'),
         (b"no archive", f"{UNPACKED}not a gzip file"),
-        (packed(extra=(evil("second/bin/java"),)), r"holds 2 times \*/bin/java; expected one JDK"),
+        (packed(extra=(evil("second/bin/java"),)), r"holds \*/bin/java 2 times; expected one JDK"),
         (packed(script="#!/bin/sh\necho cannot load library >&2\nexit 3\n"),
-         r"bin/java -version ends with status 3: cannot load library"),
+         r"bin/java -version ended with status 3: cannot load library"),
     ],
     ids=lambda value: "" if isinstance(value, bytes) else None,
 )  # fmt: skip
@@ -159,7 +159,7 @@ def test_an_archive_only_for_another_machine() -> None:
 
 
 def test_a_half_made_folder_does_not_count_and_is_made_anew(server: FileServer, tmp_path: Path) -> None:
-    """As a process leaves it that is killed between the move and the last file."""
+    """A process that is killed between the move and the last file leaves such a folder."""
     wanted = entry(url=f"{server.url}/good", digest=sha256(GOOD))
     got = fetch(wanted)
     facts = got.home.parent / cache.FACTS_FILE
@@ -189,7 +189,7 @@ def test_a_jdk_that_was_changed_in_the_cache_is_got_again_or_not_used(server: Fi
 
 
 def test_a_python_that_unpacks_unsafely_downloads_nothing(server: FileServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """3.11.2, which Debian 12 has, say."""
+    """One such Python is 3.11.2, which Debian 12 has."""
     monkeypatch.delattr(tarfile, "data_filter")
     wanted = entry(url=f"{server.url}/good", digest=sha256(GOOD))
     why = "archive: this Python cannot unpack safely"
@@ -200,7 +200,7 @@ def test_a_python_that_unpacks_unsafely_downloads_nothing(server: FileServer, mo
 
 
 def test_another_pin_is_another_jdk(server: FileServer) -> None:
-    """The catalogue was corrected: what was got by the old sha256 does not stand for it."""
+    """When the catalogue is corrected, a JDK fetched by the old sha256 does not stand for the corrected entry."""
     fetch(entry(url=f"{server.url}/good", digest=sha256(GOOD)))
     other = packed(extra=(evil(f"jdk-{VERSION}/more"),))
     server.files["/other"] = other
@@ -225,7 +225,7 @@ def test_two_processes_fetch_once(server: FileServer) -> None:
 
 
 def test_the_order_of_sources(server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Archive, then each nearer place in turn takes its stead."""
+    """A JDK on the host spares the archive; the cache takes precedence over the host, and Nix over the cache."""
     wanted = entry(url=f"{server.url}/good", digest=sha256(GOOD))
     assert resolve(wanted) is None
     on_host = fake_jdk(tmp_path / "home/.jdks/some", f"{VERSION}-LTS")
@@ -249,14 +249,14 @@ def test_what_nix_hands_over_must_be_the_build(tmp_path: Path, monkeypatch: pyte
     assert reason.startswith(f"nix: {tmp_path}/store says 21.0.1+1; the catalogue says")
     assert outlook(Catalogue(schema_version=1, entries=(entry(),)))[0].detail == reason
     write_nix_parts(tmp_path, jdks={"test-jdk": tmp_path / "gone"})
-    assert "gone/bin/java is not there" in outlook(Catalogue(schema_version=1, entries=(entry(),)))[0].detail
+    assert "gone/bin/java is missing" in outlook(Catalogue(schema_version=1, entries=(entry(),)))[0].detail
 
 
 @pytest.mark.parametrize(
     ("wanted", "why"),
     [
         (entry(), "nix: not handed over; `nix run .#everything` has every JDK on the axis that lasts"),
-        (entry("21-ea+3"), "nix: of early access, `nix run .#matrix-with-early-access` hands over what its vendor"),
+        (entry("21-ea+3"), "nix: early access is handed over by `nix run .#matrix-with-early-access`, if its vendor"),
         (JdkEntry(id="r", vendor="Debian", vm="hotspot", feature_version=21, version="rolling", last_seen="21-ea+3"),
          "nix: no hash can pin a rolling build"),
     ],
@@ -269,7 +269,7 @@ def test_what_nix_lacks_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_host_jdk_that_lies_is_found_out(tmp_path: Path) -> None:
-    """`release` says the right build, java itself another."""
+    """The `release` file names the right build, but java itself reports another."""
     home = fake_jdk(tmp_path / "home/.jdks/some", VERSION)
     (home / "bin/java").write_text(fake_jdk(tmp_path / "other", "21.0.1+1").joinpath("bin/java").read_text())
     assert re.search(r'host: .*says 21.0.1\+1; the catalogue says "21.0.99\+1"', refused(entry()))
@@ -350,7 +350,7 @@ def test_an_archive_that_is_passed_over_is_told(server: FileServer, monkeypatch:
 
 
 def test_the_libraries_beside_a_jdk_are_part_of_what_it_is(tmp_path: Path) -> None:
-    """One of Debian's runs on a libc of its own, which is no file of the JDK."""
+    """A JDK from Debian runs on its own libc, which is not one of the JDK's files."""
     fake_jdk(tmp_path / "jdk", VERSION)
     facts = cache.Facts(
         source="registry", java_home="jdk", origin={}, id="x", catalogue_version=VERSION, version=VERSION,

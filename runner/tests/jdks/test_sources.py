@@ -1,4 +1,4 @@
-"""Apt sources in both formats, and JDKs that stand on the host or in folders of the user."""
+"""Apt sources in both formats, and JDKs found on the host or in the user's folders."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def own(root: Path) -> list[Path]:
-    """The machine that runs this may have JDKs of its own."""
+    """Return the candidates below `root`: the machine that runs this may have JDKs of its own."""
     return [home for home in host.candidates() if home.is_relative_to(root)]
 
 
@@ -151,7 +151,7 @@ def test_where_jdks_are_looked_for(places: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_jdk_below_the_home_of_another_user_is_none(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """JAVA_HOME of the whole host may lie below /root."""
+    """A host-wide JAVA_HOME may lie below /root."""
     hidden = fake_jdk(places / "root/jdk", "21.0.99+1")
     shown = fake_jdk(places / ".jdks/temurin-21", "21.0.99+1")
     monkeypatch.setenv("JAVA_HOME", str(hidden))
@@ -229,7 +229,7 @@ def test_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_what_is_no_jdk_or_too_old_is_told(tmp_path: Path) -> None:
-    with pytest.raises(MatrixError, match=r"own-empty: .*/empty is no JDK: there is no bin/java in it"):
+    with pytest.raises(MatrixError, match=r"own-empty: .*/empty is not a JDK: there is no bin/java in it"):
         load_with_own(JDKS, {"own-empty": str(tmp_path / "empty")})
     old = jdk(tmp_path / "old", "17.0.9")
     with pytest.raises(MatrixError, match=r"is Java 17\.0\.9-internal-adhoc\.me\.jdk; virtual threads need 21 or"):
@@ -238,9 +238,9 @@ def test_what_is_no_jdk_or_too_old_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("codename", ["bookworm", "trixie"])
 def test_a_vendor_whose_suites_have_the_names_of_debians_is_not_its_archive(codename: str) -> None:
-    """As Adoptium's has those of releases, and comes first in the order of files."""
+    """Adoptium's archive has suites named after Debian's releases, and its file comes first in order."""
     vendor = AptSource(("https://vendor.example/artifactory/deb",), (codename, "stable"), ("main",), KEY)
-    text = DEB822 if codename == "bookworm" else KEY_BLOCK  # the second without updates
+    text = DEB822 if codename == "bookworm" else KEY_BLOCK  # the second has no updates
     found = debian_archive([vendor, *parse_deb822(text)], codename)
     assert found is not None and found.uris[0] == "http://mirror.example/debian"
 

@@ -1,4 +1,4 @@
-"""What becomes of an entry when its vendor has a newer build, and of jdks.json."""
+"""How an entry and jdks.json change when the vendor has a newer build."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def version_of(kind: str, feature: int, number: int) -> str:
 
 @st.composite
 def catalogues(draw: st.DrawFn) -> Catalogue:
-    """Up to six entries that follow their vendor, some with what a build may have, among others that do not."""
+    """Draw up to six entries that follow their vendor, some with optional fields, among others that do not."""
     questions = st.tuples(st.sampled_from(sorted(KINDS)), st.integers(21, 40))
     entries: list[dict[str, Any]] = [rolling()]
     for kind, feature in draw(st.lists(questions, min_size=1, max_size=6, unique=True)):
@@ -53,7 +53,7 @@ def catalogues(draw: st.DrawFn) -> Catalogue:
 
 
 def update(having: Catalogue, answers: Mapping[Question, Answer]) -> Catalogue:
-    """What becomes of the catalogue when vendors answer that."""
+    """Return the catalogue as the vendors' `answers` update it."""
     return with_updates(having, [judge(entry, answers[question(entry)], having) for entry in followed(having)])
 
 
@@ -63,11 +63,11 @@ def update(having: Catalogue, answers: Mapping[Question, Answer]) -> Catalogue:
         (jdk("temurin-25", "Eclipse Adoptium", "25.0.4.1+1"), None),
         (jdk("semeru-25", "IBM Semeru", "25.0.4.10"), None),
         (jdk("openjdk-28-ea", "Oracle OpenJDK", "28-ea+17"), None),
-        (jdk("temurin-25-prev", "Eclipse Adoptium", "25.0.4+7"), "stood in its neighbour before"),
+        (jdk("temurin-25-prev", "Eclipse Adoptium", "25.0.4+7"), "its neighbour had before"),
         (jdk("temurin-25.0.3", "Eclipse Adoptium", "25.0.3+9"), "names one exact build"),
         (jdk("temurin-25", "Eclipse Adoptium", "25.0.3+9", archives={}), "no archives"),
-        (jdk("openjdk-25", "Oracle OpenJDK", "25.0.2+10"), "of Oracle OpenJDK only early access is looked up"),
-        (jdk("sapmachine-22-ea", "SAP SapMachine", "22-ea+36"), "nobody is asked about builds of SAP SapMachine"),
+        (jdk("openjdk-25", "Oracle OpenJDK", "25.0.2+10"), "only early access of Oracle OpenJDK is looked up"),
+        (jdk("sapmachine-22-ea", "SAP SapMachine", "22-ea+36"), "there is nowhere to look up builds of SAP SapMachine"),
         (rolling(), "rolling"),
     ],
     ids=lambda value: value["id"] if isinstance(value, dict) else None,
@@ -165,13 +165,13 @@ def test_early_access_that_is_over_stays_and_names_an_alternative() -> None:
     found = judge(having.entries[0], Over("22.0.2"), having)
     assert found.moved is None
     assert found.text == (
-        "stays at 22-ea+34: early access of JDK 22 is over, 22.0.2 was released; "
+        "stays at 22-ea+34: early access of JDK 22 has ended: 22.0.2 was released; "
         "of JDK 22 the catalogue also has temurin-22"
     )
 
 
 def test_a_version_that_cannot_be_compared_is_told_with_its_entry() -> None:
-    with pytest.raises(MatrixError, match=r'entry "temurin-25": "25 or so" is no version of a JDK'):
+    with pytest.raises(MatrixError, match=r'entry "temurin-25": "25 or so" is not a JDK version'):
         verdict(TEMURIN | {"version": "25 or so"}, pinned("25.0.4+7"))
 
 
@@ -181,7 +181,7 @@ def test_what_belongs_to_the_old_build_goes_with_it() -> None:
     answers: dict[Question, Answer] = {("Eclipse Adoptium", 25): pinned("25.0.4+7", "2026-07-23")}
     found = judge(having.entries[0], answers["Eclipse Adoptium", 25], having)
     assert "and with it the package that holds it (pypi): temurin-25 has archives only now" in found.text
-    assert "and with it JDK-8373120: look whether 25.0.4+7 has them too; the notes stay as they are" in found.text
+    assert "and with it JDK-8373120: check whether 25.0.4+7 has them too; the notes stay as they are" in found.text
     new, kept, other = update(having, answers).entries
     assert (new.id, kept.id, other) == ("temurin-25", "temurin-25-prev", having.entries[1])
     assert (new.registry, new.known_bugs, new.notes) == (None, (), ("Read me.",))
@@ -210,7 +210,7 @@ def test_only_what_was_set_is_written() -> None:
 
 @given(catalogues(), st.data())
 def test_updates(having: Catalogue, data: st.DataObject) -> None:
-    """Where nobody has anything newer nothing changes, nor by a second update; what was replaced is kept."""
+    """If nobody has anything newer, nothing changes; a second update changes nothing; replaced builds are kept."""
     newer: dict[str, str] = {}
     answers: dict[Question, Answer] = {question(entry): pinned(entry.version) for entry in followed(having)}
     unchanged = update(having, answers)

@@ -1,4 +1,4 @@
-"""`matrix jdks update`: what it shows, what it writes, and what it says where it cannot."""
+"""`matrix jdks update`: what it shows and writes, and its messages when it cannot."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def test_the_command_shows_and_writes_nothing(project: Path, upstream: FileServe
     assert "not looked up, the id names one exact build: temurin-25.0.3" in lines
     assert "temurin-25: 25.0.4.1+1 is the newest" in lines
     assert any(line.startswith("temurin-22: stays at 22.0.1+8: http://127.0.0.1") for line in lines)
-    assert any(line.startswith("openjdk-22-ea: stays at 22-ea+34: early access of JDK 22 is over") for line in lines)
+    assert any(line.startswith("openjdk-22-ea: stays at 22-ea+34: early access of JDK 22 has ended") for line in lines)
     assert any(line.startswith("semeru-21: 21.0.12.0 -> 21.0.12.10 of 2026-08-25; 21.0.12.0 is kept") for line in lines)
     assert "--- a/jdks.json" in lines
-    assert lines[-1] == "3 entries would change, and the -prev of each; nothing was written (--write does)"
+    assert lines[-1] == "3 entries would change, each with its -prev; nothing was written (--write writes it)"
 
 
 def test_the_command_writes_the_diff_that_it_shows_and_has_nothing_to_do_then(project: Path) -> None:
@@ -56,7 +56,7 @@ def test_the_command_writes_the_diff_that_it_shows_and_has_nothing_to_do_then(pr
     assert status == 0
     new = (project / "jdks.json").read_text().splitlines(keepends=True)
     assert f"\n{''.join(difflib.unified_diff(old, new, 'a/jdks.json', 'b/jdks.json'))}\n" in out
-    assert f"3 entries changed in {project}/jdks.json, and the -prev of each: `matrix jdks fetch temurin-21`" in out
+    assert f"3 entries changed in {project}/jdks.json, each with its -prev: `matrix jdks fetch temurin-21`" in out
     written = load_catalogue(project / "jdks.json")
     assert [(entry.id, entry.version, entry.previous) for entry in written.entries] == [
         ("temurin-21", "21.0.12+8", "21.0.11+10"),
@@ -105,7 +105,7 @@ def test_nobody_answers(project: Path, upstream: FileServer) -> None:
     status, out, problem = command("--write", "openjdk-28-ea", "semeru-21")
     assert status == 1
     assert "would change" not in out
-    assert problem.startswith("matrix: no newer JDK could be looked up: ")
+    assert problem.startswith("matrix: could not look up newer JDKs: ")
     assert problem.count("answers 404") == 2
     assert (project / "jdks.json").read_bytes() == before
 
@@ -121,7 +121,7 @@ def test_a_catalogue_that_cannot_be_written_is_told(project: Path, monkeypatch: 
 
 
 def test_without_network_it_is_one_message(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Behind a proxy that is not there."""
+    """All requests go through a proxy that is not there."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         nobody = f"http://127.0.0.1:{closed.getsockname()[1]}"
     for name in ("https_proxy", "HTTPS_PROXY"):
@@ -131,6 +131,6 @@ def test_without_network_it_is_one_message(project: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(net, "get_text", REAL_GET_TEXT)
     status, _, problem = command()
     assert (status, len(problem.splitlines())) == (1, 1)
-    assert problem.startswith("matrix: no newer JDK could be looked up: ")
+    assert problem.startswith("matrix: could not look up newer JDKs: ")
     for host in ("api.adoptium.net", "api.github.com", "jdk.java.net"):
         assert problem.count(f"{host} does not answer from here (connection refused)") == 1

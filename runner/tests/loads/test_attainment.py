@@ -1,4 +1,4 @@
-"""Which forks did what their load asks for, and when two arms differ in that."""
+"""Which forks did what their load asks for, and when two arms differ in this."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_fork_that_the_server_let_fail_is_an_outcome_and_one_that_failed_other
 
 
 def test_what_is_never_measured_again_is_the_servers_own_doing() -> None:
-    """But for what windows tell."""
+    """This holds for all outcomes except those that windows report."""
     outcomes = {code for code, kind in KINDS.items() if kind == "outcome"}
     ends = (HungError, ServerError, OutOfMemoryError, FloodError, ProofError, LostUpdateError, ProgramError)
     assert outcomes - {"no-answers", "rate-missed", "errors"} == SERVERS_OWN
@@ -152,7 +152,7 @@ def step(rate_rps: float, *, short: bool = False, spoilt_too: bool = False) -> W
         ([step(1000), step(2000, short=True), step(3000)], ForkOutcome.YES),  # the last rate was still answered
         ([step(1000), step(2000), step(3000, short=True)], ForkOutcome.NO),
         ([step(1000), step(2000, short=True)], ForkOutcome.NO),
-        ([step(1000), step(2000), step(3000, short=True, spoilt_too=True)], ForkOutcome.LOST),  # the driver could not
+        ([step(1000), step(2000), step(3000, short=True, spoilt_too=True)], ForkOutcome.LOST),  # driver saturated
         ([step(1000), step(2000, short=True), step(3000, spoilt_too=True)], ForkOutcome.NO),
     ],
 )

@@ -1,4 +1,4 @@
-"""Loads that are worked out from what a server can do."""
+"""Loads that are derived from a server's capacity."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def test_a_share_is_a_whole_rate_over_enough_connections() -> None:
 
 @pytest.mark.parametrize(("load", "wait_us", "connections"), [("flood", 200_000, 1200), ("flood-90", 1_000_000, 3600)])
 def test_a_flood_has_more_connections_than_can_wait(load: str, wait_us: int, connections: int) -> None:
-    """At the edge it has those of its share."""
+    """A flood with a share, such as `flood-90`, has that share of the connections that can wait."""
     flood = BANK.model_copy(update={"load": load, "wait_us": wait_us})
     assert cell_loads(MATRIX, [flood], {BASIS: 4000.0}) == {flood: SaturateLoad(connections=connections)}
 
 
 def test_a_flood_that_no_host_has_ports_for_is_a_load_all_the_same() -> None:
-    """Why it cannot be made is told of the cell."""
+    """The cell says why the load cannot be generated."""
     flood = BANK.model_copy(update={"load": "flood", "wait_us": 180_000_000})
     assert cell_loads(MATRIX, [flood], {BASIS: 4000.0}) == {flood: SaturateLoad(connections=1_000_000)}
 
@@ -87,7 +87,7 @@ def test_the_capacity_is_the_throughput_of_the_one_fork() -> None:
 
 
 def test_of_several_forks_the_first_that_can_be_used_is_the_capacity() -> None:
-    """A cell of an earlier stage has several."""
+    """A cell of an earlier stage has several forks."""
     spoilt = fork(1, Status.INVALID).model_copy(update={"reasons": reasons("steal")})
     later = (fork_with(window(1, load_result(throughput_rps=900.0)), number=number) for number in (2, 3))
     assert capacity_of(BASIS, cell(BASIS, (spoilt, *later)), None).throughput_rps == 900.0

@@ -1,4 +1,4 @@
-"""A closed loop that gets more connections step by step."""
+"""A closed loop that adds connections step by step."""
 
 from __future__ import annotations
 

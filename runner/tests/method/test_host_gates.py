@@ -1,4 +1,4 @@
-"""Gates of what happens beside the server: per role, by the precision that is promised, and beside a window's peers."""
+"""Gates for what happens beside the server: by role, by the promised precision, and compared with a window's peers."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def codes(found: Pressure, precision: float = 0.05) -> list[str]:
 @pytest.mark.parametrize(
     ("use", "precision", "expected"),
     [
-        # Five per cent of the one CPU that a server has: 2.5 % of all CPUs of a host with two.
+        # Five per cent of a server's only CPU: 2.5 % of all CPUs of a host with two.
         (cpu_use("sut", foreign=0.05), 0.05, ["foreign-cpu"]),
         (cpu_use("sut", foreign=0.021, busy=1.0), 0.05, ["foreign-cpu"]),
         (cpu_use("sut", foreign=0.015, busy=1.0), 0.05, []),
         (cpu_use("sut", foreign=0.015, busy=1.0), 0.01, ["foreign-cpu"]),
-        # Of a CPU that idles for two thirds of the time, waking it up is 1.1 %, up to 2.1 %; of one that idles half of
-        # the time more, of one that hardly does anything less.
+        # Waking up a CPU that idles for two thirds of the time takes 1.1 % of it, up to 2.1 %; of one that idles half
+        # of the time it takes more, of one that hardly does anything less.
         (cpu_use("sut", foreign=0.021, busy=0.33), 0.05, []),
         (cpu_use("sut", foreign=0.038, busy=0.5), 0.05, []),
         (cpu_use("sut", foreign=0.05, busy=0.5), 0.05, ["foreign-cpu"]),
@@ -68,7 +68,7 @@ def test_what_is_taken_from_the_server_or_fills_its_neighbours_cpus_is_judged_by
 
 @dataclass(frozen=True)
 class Recorded:
-    """`own_threads_end`: each of those that are measured ends."""
+    """A recorded window or experiment. `own_threads_end`: threads of the experiment ended while it was measured."""
 
     host: Pressure
     was_refused: bool
@@ -76,12 +76,12 @@ class Recorded:
 
     @property
     def without_counts(self) -> Self:
-        """As it were where entries to idle are not counted."""
+        """This record as it would be on a host that does not count entries to idle."""
         uses = tuple(use.model_copy(update={"idle_entries_per_s": None}) for use in self.host.cpu_use)
         return replace(self, host=self.host.model_copy(update={"cpu_use": uses}))
 
     def codes(self, hog_share: float = 0.0) -> list[str]:
-        """`hog_share`: of the server's CPUs, beside what was there."""
+        """Return refusals for foreign CPU use. `hog_share`: the share of the server's CPUs added to what was there."""
         uses = [
             use.model_copy(update={"foreign_share": use.foreign_share + hog_share}) if "sut" in use.roles else use
             for use in self.host.cpu_use
@@ -91,8 +91,8 @@ class Recorded:
 
 
 def recorded(run: str) -> Iterator[Recorded]:
-    """Of every window and experiment of a run, with what a record has since then; attempts that were refused are among
-    them. `ended`: threads of the experiment that ended while the host was watched."""
+    """Yield every window and experiment of a run, with the fields that records have had since then; attempts that were
+    refused are among them. `ended`: threads of the experiment that ended while the host was watched."""
     for row in json.loads(gzip.decompress((RECORDED / "windows" / f"foreign-cpu.{run}.json.gz").read_bytes())):
         seen, elapsed_s, ended = Pressure.model_validate(row["host"]), row["elapsed_s"], row["ended"]
         uses = tuple(
@@ -104,8 +104,8 @@ def recorded(run: str) -> Iterator[Recorded]:
 
 
 def test_an_arm_is_not_refused_because_its_threads_end() -> None:
-    """All 30 attempts of cold platform threads were, and 22 of 26 of warm ones; and 3 of 13 of virtual threads, around
-    which ticks had too little time."""
+    """When recorded, all 30 attempts with cold platform threads were refused, 22 of 26 with warm ones, and 3 of 13 with
+    virtual threads, around which ticks had too little time."""
     found = list(recorded("spawn.small"))
     assert sum(one.was_refused for one in found if one.own_threads_end) == 52
     assert sum(one.was_refused for one in found if not one.own_threads_end) == 3
@@ -116,7 +116,7 @@ def test_an_arm_is_not_refused_because_its_threads_end() -> None:
 
 
 def test_a_server_is_not_refused_because_it_wakes_up_often() -> None:
-    """Four windows of the pool at half of its capacity were."""
+    """When recorded, four windows of the pool at half of its capacity were refused."""
     found = list(recorded("infoq-cpu.small"))
     assert len(found) > 200 and sum(one.was_refused for one in found) == 4
     assert [one for one in found if one.codes()] == []
@@ -126,14 +126,14 @@ def test_a_server_is_not_refused_because_it_wakes_up_often() -> None:
 @pytest.mark.parametrize(
     ("busy", "use", "seen", "most"),
     [
-        # Of entries to idle that are counted each is allowed for, and nothing by how busy a CPU is: 6,000 a second, at
-        # 10 µs, are 6 % of a CPU; beside another 2 % that may be foreign.
+        # Where entries to idle are counted, each is allowed for, and nothing by how busy a CPU is: 6,000 a second, at
+        # 10 µs, are 6 % of a CPU, on top of another 2 % that may be foreign.
         (0.5, {"idle_entries_per_s": 6_000.0}, {}, 0.08),
         (0.5, {"idle_entries_per_s": 0.0}, {}, 0.02),
         (0.5, {"idle_entries_per_s": None}, {}, 0.0395),
-        # Where tasks were counted nothing is allowed for waking a CPU.
+        # Where tasks were counted, nothing is allowed for waking a CPU.
         (0.5, {"by_tasks": True}, {}, 0.02),
-        # Threads that ended are allowed what they take: 1,000 a second, half a per cent of a CPU.
+        # Ended threads are allowed for by what they take: 1,000 a second take half a per cent of a CPU.
         (1.0, {}, {"elapsed_s": 2.0, "threads_ended": 2000}, 0.025),
         (1.0, {}, {"elapsed_s": 2.0, "threads_ended": 0}, 0.02),
         (1.0, {}, {"elapsed_s": 2.0, "threads_ended": None}, 0.02),
@@ -160,7 +160,7 @@ def test_a_refusal_tells_how_often_the_cpu_went_idle_where_that_is_known() -> No
 
 
 def test_an_arm_is_not_refused_because_it_wakes_its_cpus_up_for_short_tasks() -> None:
-    """By how busy its CPUs were, 61 of these 84 forks would have been: of some arms all, of others none."""
+    """Judged by how busy the CPUs were, 61 of these 84 forks would be refused: all of some arms, none of others."""
     found = list(recorded("jackson-buffers.small"))
     assert len(found) == 84 and [one for one in found if one.codes()] == []
     assert sum(bool(one.without_counts.codes()) for one in found) == 61
@@ -174,12 +174,12 @@ def test_an_arm_is_not_refused_because_it_wakes_its_cpus_up_for_short_tasks() ->
         # The tool was stopped for 20 s in a window of 3 s.
         (20.0, {}, ["readings-late"]),
         (3.7, {}, ["readings-late"]),
-        # A driver waits for answers that are outstanding, for a second at most.
+        # A driver waits for outstanding answers, for a second at most.
         (3.7, {"uncorrected": latency(400_000)}, []),
         (4.4, {"uncorrected": latency(5_000_000)}, []),
         (4.6, {"uncorrected": latency(5_000_000)}, ["readings-late"]),
         (4.4, {"uncorrected": None}, []),
-        # Readings at the edge of a phase that runs already: late by 1 % of it, or by more.
+        # Readings at the edge of a phase that is already running: late by 1 % of it, or by more.
         (2.98, {}, []),
         (2.96, {}, ["readings-short"]),
         (None, {}, []),  # an older record
@@ -188,7 +188,7 @@ def test_an_arm_is_not_refused_because_it_wakes_its_cpus_up_for_short_tasks() ->
 def test_readings_that_span_more_than_the_window_are_not_believed(
     elapsed_s: float | None, changes: dict[str, Any], expected: list[str]
 ) -> None:
-    """A hog of 15 % beside the server was 2.9 % of the time between them."""
+    """A hog that took 15 % beside the server was only 2.9 % of the time between such readings."""
     load = load_result(duration_s=3.0, **changes)
     seen = pressure().model_copy(update={"elapsed_s": elapsed_s})
     assert [reason.code for reason in refusals(Observation(load, sut_usage(), seen), LIMITS)] == expected
@@ -199,14 +199,14 @@ def test_readings_that_span_more_than_the_window_are_not_believed(
     [
         (5.5, {"foreign": 0.019}, []),
         (5.5, {"steal": 0.024}, []),
-        # A program with thousands of threads leaves this tool no CPU: what was taken may all have been in its span.
+        # A program with thousands of threads leaves this tool no CPU: all that was taken may have been in its span.
         (8.0, {}, []),
         (8.0, {"foreign": 0.012}, []),
         (8.0, {"foreign": 0.019}, ["foreign-cpu"]),
         (8.0, {"steal": 0.016}, []),
         (8.0, {"steal": 0.024}, ["steal"]),
         (8.5, {}, ["readings-late"]),
-        (5.0, {"foreign": 0.019}, []),  # as soon as can be
+        (5.0, {"foreign": 0.019}, []),  # as early as possible
     ],
 )
 def test_late_readings_of_an_experiment_are_held_to_as_much_lower_limits(
@@ -240,7 +240,7 @@ def test_the_jit_is_judged_on_the_cpus_of_the_server_by_the_promise() -> None:
         (600.0, 1000.0, None, ["driver-late"]),
         (400.0, 1000.0, None, []),
         (55_000.0, 60_000.0, None, ["driver-late"]),
-        (3000.0, 4000.0, 10_000.0, []),  # far below the objective, that of the search
+        (3000.0, 4000.0, 10_000.0, []),  # far below the objective of the search
         (6000.0, 4000.0, 10_000.0, ["driver-late"]),
     ],
 )
@@ -255,7 +255,7 @@ def test_a_driver_is_late_against_what_it_measures(
 
 
 def test_the_window_that_misled_on_a_host_with_two_cpus_is_invalid() -> None:
-    """Driver 55 % and remote system 45 % of one CPU, the remote 2.9 ms late on a delay of 2 ms, the driver 55 ms."""
+    """Driver 55 % and remote system 45 % of one CPU; the remote 2.9 ms late on a 2 ms delay, the driver 55 ms late."""
     rate = RateLoad(rate_rps=1000, connections=10)
     load = load_result(rate, due=1000, corrected=latency(80_000), send_lateness=latency(55_000), driver_cpu_share=0.55)
     seen = host(cpu_use("sut"), cpu_use("driver", "remote", busy=1.0))
@@ -276,7 +276,7 @@ def test_a_closed_loop_in_which_the_server_idled_is_seen_beside_its_peers() -> N
 
 
 def test_a_server_that_left_requests_without_an_answer_idled_by_its_own_doing() -> None:
-    """It burst its box in the middle of its last window: without that one its figures would be those of a sound one."""
+    """It burst its box in the middle of its last window; without that one its figures would be those of a sound one."""
     busy = window(sut=sut_usage(cpu_share=0.98))
     died = window(2, load_result(completed=500, errors=Errors(read=50)), sut=sut_usage(cpu_share=0.5))
     assert beside_peers([busy, died], LIMITS) == (busy, died)
@@ -285,7 +285,7 @@ def test_a_server_that_left_requests_without_an_answer_idled_by_its_own_doing() 
 
 
 def test_a_step_of_fewer_connections_is_no_peer_of_one_that_saturates_the_server() -> None:
-    """Each waits for a remote system: with 50 of them the server idles for two thirds of the time."""
+    """Each connection waits for a remote system: with 50 of them, the server idles for two thirds of the time."""
     steps = [
         window(load=load_result(SaturateLoad(connections=connections)), sut=sut_usage(cpu_share=share))
         for connections, share in ((50, 0.33), (100, 0.65), (200, 0.98))

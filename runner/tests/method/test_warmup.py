@@ -63,7 +63,7 @@ def test_a_window_without_answers_has_its_length_as_latency() -> None:
 
 
 def test_a_window_has_the_length_that_the_driver_made_it() -> None:
-    """wrk2 makes no phase of half a second."""
+    """wrk2 cannot run a phase of half a second."""
     long = [window.model_copy(update={"duration_s": 2.0, "t_s": 2 * window.t_s}) for window in series([100.0] * 6)]
     _, p99 = series_steadiness(long, GATE)
     assert p99.level == pytest.approx(2e6)
@@ -75,7 +75,7 @@ def test_a_window_has_the_length_that_the_driver_made_it() -> None:
 
 
 def test_a_slow_fall_keeps_the_gate_shut_though_no_trend_is_large() -> None:
-    """By 3.8 % over its rest, which was let pass as long as it stayed below `change_max` = 5 %."""
+    """A fall by 3.8 % over the rest of the series used to pass because it stayed below `change_max` = 5 %."""
     noise = [1.02, 0.985, 1.0, 1.015, 0.98, 1.01, 0.99, 1.02, 0.985, 1.0, 1.015, 0.98]
     falling = series([100 * 0.994**i * factor for i, factor in enumerate(noise)])
     strict = WarmupGate(RULES, ahead_s=4, precision=0.05)
@@ -100,8 +100,8 @@ def test_the_tail_is_as_long_as_the_measurement_within_its_limits(ahead: float, 
 
 
 def test_a_window_is_long_enough_for_answers() -> None:
-    """Half a second says nothing of requests that take a whole one: no window had an answer. Two seconds had one wave
-    of them or two."""
+    """Half a second says nothing about requests that take a whole one: no window had an answer. Two seconds had one
+    wave of answers or two."""
     short = RULES.model_copy(update={"window_s": 0.5})
     slow = WarmupGate(short, ahead_s=6.0, precision=0.05, service_s=1.0)
     assert (slow.window_s, slow.steady_rules("p99_us").tail_windows) == (5.0, 4)
@@ -141,15 +141,15 @@ def test_what_kept_the_gate_shut_is_told() -> None:
 @pytest.mark.parametrize(
     ("series", "told"),
     [
-        # As it was recorded: the rest as a whole fell, its last half minute did not.
+        # As recorded: the rest as a whole fell, but its last half minute did not.
         ({"finding": "the rest still falls", "change": -0.062, "drift_per_s": 0.0006, "drift_tail_least": -0.077},
-         "CPU per request fell by 6.20 % on the whole, though no longer in the last 30 s"),
+         "CPU per request fell by 6.20 % overall, though no longer in the last 30 s"),
         ({"finding": "the rest still falls", "change": -0.2, "drift_per_s": -0.0124, "drift_tail_least": -0.299},
-         "CPU per request still fell, by up to 30 % in the last 30 s, where 1.25 % is allowed"),
+         "CPU per request was still falling, by up to 30 % in the last 30 s, where 1.25 % is allowed"),
         ({"finding": "the rest scatters too much to tell whether it still falls", "change": -0.01,
           "drift_per_s": -0.0006, "drift_tail_least": -0.037},
-         "CPU per request scattered too much to tell whether it still fell, by up to 3.70 % in the last 30 s, where "
-         "1.25 % is allowed"),
+         "CPU per request scattered too much to tell whether it was still falling, by up to 3.70 % in the last 30 s, "
+         "where 1.25 % is allowed"),
         ({"finding": "too few windows"}, "CPU per request had too few windows to tell"),
     ],
 )  # fmt: skip
@@ -179,8 +179,8 @@ def test_stages_end_after_their_time() -> None:
 
 
 def test_slow_answers_get_windows_enough_to_tell() -> None:
-    """Answers after 1 s make windows of 5 s: in a cap of 90 s a dozen would be left under the load, while a pool still
-    grows to a thousand threads."""
+    """Answers that take 1 s make windows of 5 s: a cap of 90 s would leave a dozen of them under the load, while a pool
+    still grows to a thousand threads."""
     rules = RULES.model_copy(update={"max_s": 90.0, "tail_s_max": 30.0, "window_s": 0.5})
     slow = WarmupGate(rules, ahead_s=60, precision=0.05, service_s=1.0)
     enough = 4 * slow.steady_rules("p99_us").tail_windows

@@ -23,13 +23,13 @@ from tests.support.shipped import MATRIX
 
 LIMITS = MATRIX.thresholds
 RATE = RateLoad(rate_rps=1000, connections=10)
-# Of ten seconds.
+# Over ten seconds.
 FULL = DatabaseUse(cpu_s=9.5, span_s=10.0)
 BUSY = remote_stats(late_us=100, cpu_share=0.95)
 
 
 def reasons_of(means: WindowContext = DEFAULT_CONTEXT, **told: Any) -> dict[str, Any]:
-    """The figures by the code, of a window in which nothing else went wrong."""
+    """Return the figures, by reason code, of a window in which nothing else went wrong."""
     seen: dict[str, Any] = {"load": load_result(), "sut": sut_usage(), "host": pressure(), **told}
     return {reason.code: reason.figures for reason in refusals(Observation(**seen), LIMITS, means)}
 
@@ -63,7 +63,7 @@ def test_each_gate_names_what_it_found(told: dict[str, Any], code: str | None) -
     [
         (0.95, None, "the driver used 95% of its CPUs", {"driver_cpu_share": 0.95}),
         (0.96, 0.94, "the driver used 96% of its CPUs", {"driver_cpu_share": 0.96}),
-        (0.91, 0.99, "the busiest of the driver's event loops used 99% of a CPU", {"driver_loop_cpu_share": 0.99}),
+        (0.91, 0.99, "the driver's busiest event loop used 99% of a CPU", {"driver_loop_cpu_share": 0.99}),
     ],
 )
 def test_a_driver_is_as_busy_as_its_busiest_event_loop(
@@ -102,7 +102,7 @@ def test_throttled_time_is_that_of_all_cpus_together() -> None:
         ({"errors": Errors(timeout=1)}, ["errors"]),
         ({"completed": 0, "throughput_rps": 0.0}, ["no-answers"]),
         ({"completed": 0, "load": RateLoad(rate_rps=100, connections=10)}, ["no-answers", "rate-missed"]),
-        # Refused at once, for being too much.
+        # Some were refused at once, as too many.
         (
             {"load": RateLoad(rate_rps=100, connections=10), "due": 1000, "completed": 1000, "non_2xx": 400},
             ["rate-missed", "errors"],
@@ -124,7 +124,7 @@ def test_what_the_server_left_undone_is_told_in_a_valid_window(changes: dict[str
 def test_answers_that_come_after_the_end_are_missing_where_the_load_began_with_the_window(
     latency_from_s: float, codes: list[str]
 ) -> None:
-    """Where it was on before, as that of wrk2, others came in their place: 97.4 % is a rate that was not held."""
+    """If the load was on before, like wrk2's, others came in their place: 97.4 % is then a rate that was not held."""
     rate = RateLoad(rate_rps=1500, connections=300)
     seen = {"due": 16_125, "completed": 15_700, "duration_s": 10.75, "latency_from_s": latency_from_s}
     assert [one.code for one in window_shortfalls(load_result(rate, **seen), LIMITS, service_s=0.2)] == codes
@@ -153,7 +153,7 @@ def test_how_late_a_remote_may_be_follows_its_delay(late_us: float, mean_us: flo
     means = WindowContext(service_s=delay_s, remote_cpus=1)
     reasons = refusals(Observation(load_result(RATE), sut_usage(), pressure(), remote), LIMITS, means)
     assert [reason.code for reason in reasons] == ["remote-late"] * late
-    assert not late or mean_us == 1 or f"on average its answers {mean_us / 1000:.2f} ms" in reasons[0].message
+    assert not late or mean_us == 1 or f"its answers {mean_us / 1000:.2f} ms on average" in reasons[0].message
 
 
 @pytest.mark.parametrize(("cpu_share", "codes"), [(0.5, ["remote-late"]), (0.95, [])])
@@ -193,7 +193,7 @@ def test_a_missed_rate_is_told_and_a_kept_one_is_not() -> None:
      (106.0, 105.0, []), (130.0, None, [])],
 )  # fmt: skip
 def test_work_is_checked_at_its_moments_clock(best_us: float, expected_us: float | None, codes: list[str]) -> None:
-    """A host whose clock is slower by 5 % now is no other JVM; without a clock nobody can tell."""
+    """A host whose clock is now 5 % slower is no other JVM; without a clock reading, nobody can tell."""
     found = burn_off(BurnCheck(rounds=1, asked_us=100, best_us=best_us, expected_us=expected_us), LIMITS)
     assert [reason.code for reason in (found,) if reason] == codes
     assert burn_off(None, LIMITS) is None

@@ -1,1 +1,1 @@
-"""What is written in Nix, looked at with real Nix and with linters, all of them got into the tool's own cache."""
+"""Tests of everything written in Nix, with real Nix and with linters, all installed into the tool's own cache."""

@@ -1,5 +1,5 @@
-"""One checkout of the flake for all tests: what one of them builds, the others find in the store. And one evaluation of
-all that it has, which takes longer than what is asked of it."""
+"""One checkout of the flake for all tests, so that what one builds, the others find in the store; and one evaluation of
+all its outputs, which takes longer than the questions asked of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def seeds() -> Seeds:
 
 @pytest.fixture(scope="session")
 def flake(tmp_path_factory: pytest.TempPathFactory, seeds: Seeds) -> FlakeCheckout:
-    """With the newest Nix."""
+    """The flake's checkout with the newest Nix."""
     nix = newest_nix()
     put_in_store(nix, seeds)
     return make(tmp_path_factory.mktemp("flake"), nix, seeds)
@@ -27,11 +27,11 @@ def flake(tmp_path_factory: pytest.TempPathFactory, seeds: Seeds) -> FlakeChecko
 
 @pytest.fixture(scope="session")
 def whole(flake: FlakeCheckout, tmp_path_factory: pytest.TempPathFactory) -> FlakeCheckout:
-    """With the whole catalogue, of which nothing is built."""
+    """The flake with the whole catalogue, of which nothing is built."""
     return flake.on_another_host(tmp_path_factory.mktemp("whole"), everything=True)
 
 
-# Of each output: the derivations behind it, its name and description, and the script that makes it.
+# For each output: the derivations behind it, its name and description, and the script that makes it.
 OUTPUTS = """
 outputs: let
   each = f: builtins.mapAttrs (_: builtins.mapAttrs (_: f));
@@ -50,6 +50,6 @@ in {
 
 @pytest.fixture(scope="session")
 def outputs(whole: FlakeCheckout) -> dict[str, Any]:
-    """By kind, system and name."""
+    """The flake's outputs by kind, system and name."""
     found: dict[str, Any] = json.loads(whole.run("eval", "--json", ".#.", "--apply", OUTPUTS).stdout)
     return found

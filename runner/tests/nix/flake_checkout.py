@@ -1,9 +1,9 @@
 """The flake as a fresh clone has it, and a stand-in for nixpkgs made of what this host has.
 
-Where the host lets Nix make a sandbox, builds run in one, as on every host with a real nixpkgs: of the host they see
-Python, and the single programs and libraries that the stand-in is made of, no JDK, neither /sys nor /usr/bin, and they
-are not root; only what the stand-in fetches is copied without one ("relaxed"). Where it does not
-(a container without rights), Nix builds without, and test_stand_in.py warns.
+Where the host lets Nix create a sandbox, builds run in one, as on every host with a real nixpkgs: of the host they see
+Python and the individual programs and libraries that the stand-in is made of, but no JDK and neither /sys nor /usr/bin,
+and they are not root; only what the stand-in fetches is copied outside the sandbox ("relaxed"). Where the host does not
+(a container without rights), Nix builds without a sandbox, and test_stand_in.py warns.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from tests.support.shipped import MATRIX
 
 STAND_IN = Path(__file__).parent / "nixpkgs"
 SERVERS = ("open-liberty",)
-# Debian's packages with what nixpkgs' stdenv has on PATH, and what Debian puts in place of gawk.
+# Debian's packages with what nixpkgs' stdenv has on PATH, and with what Debian uses instead of gawk.
 _STDENV = (
     *("bash", "bzip2", "coreutils", "diffutils", "file", "findutils", "gawk", "mawk", "grep", "gzip", "make", "patch"),
     *("sed", "tar", "xz-utils"),
 )
 _ONLY_LINKED = ("cargo", "chromium", "git", "mvn", "nixfmt")  # for `nix develop` and `nix fmt`; no build uses them
 _SANDBOX_SHELL = "/bin/sh"
-# Of the JDK that compiles; the rest is for those who read or link it.
+# Parts of the compiling JDK that are only for those who read or link it.
 _NOT_PACKED = ("demo", "docs", "jmods", "man", "src.zip")
 
 
 @dataclass(frozen=True)
 class Seeds:
-    """`folder` holds files that the flake fetches, named by their sha256. `jdk`: of the host's JDK, packed; `jdks`: of
-    those that stand in for a vendor's archive, by their ids in the catalogue."""
+    """`folder` holds files that the flake fetches, named by their sha256. `jdk`: the sha256 of the host's JDK, packed;
+    `jdks`: those of the JDKs that stand in for a vendor's archive, by their ids in the catalogue."""
 
     folder: Path
     jdk: str
@@ -65,7 +65,7 @@ class FlakeCheckout:
     nix: Nix
 
     def run(self, *arguments: str, cwd: Path | None = None, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """`nix SUBCOMMAND… ` on this flake; a "." among the arguments, or a "." before a "#", is the flake."""
+        """Run `nix SUBCOMMAND…` on this flake; a "." among the arguments, or one before a "#", stands for the flake."""
         flake = f"git+file://{self.source}"
         placed = [
             f"{flake}{argument[1:]}" if argument == "." or argument.startswith(".#") else argument
@@ -77,19 +77,19 @@ class FlakeCheckout:
         return self.nix.run(command, cwd or self.source, check=check)
 
     def sandbox(self) -> list[str]:
-        """Nix's options for a sandbox that shows what the stand-in is made of, as far as this host has it ("?")."""
+        """Return Nix's options for a sandbox showing what the stand-in is made of, as far as this host has it ("?")."""
         shell = f"{_SANDBOX_SHELL}={Path(_SANDBOX_SHELL).resolve()}"
         paths = [shell, *(f"{path}?" for path in shown())]
         return ["--option", "sandbox", "relaxed", "--option", "sandbox-paths", " ".join(paths)]
 
     def copy(self, folder: Path, **settings: object) -> FlakeCheckout:
-        """To change something in; below `folder`, with other `settings` in host.json."""
+        """Return a copy below `folder` that may be changed, with other `settings` in host.json."""
         source = folder / "source"
         _git(self.source, "clone", "--quiet", ".", str(source))
         return replace(self.on_another_host(folder, **settings), source=source)
 
     def on_another_host(self, folder: Path, **settings: object) -> FlakeCheckout:
-        """The same source, with a stand-in below `folder` that has other `settings` in host.json."""
+        """Return the same source with a stand-in below `folder` that has other `settings` in host.json."""
         nixpkgs = folder / "nixpkgs"
         shutil.copytree(self.nixpkgs, nixpkgs)
         host_file = nixpkgs / "host.json"
@@ -114,29 +114,29 @@ def make(folder: Path, nix: Nix, seeds: Seeds) -> FlakeCheckout:
 
 
 def put_in_store(nix: Nix, seeds: Seeds) -> None:
-    """The files of Maven's repository, under the paths that fetching them would give: of 1,500 derivations that copy a
-    file each, four ended in a second. All else is fetched."""
+    """Add the files of Maven's repository under the paths that fetching them would give: of 1,500 derivations that copy
+    a file each, only four ended per second. Everything else is fetched."""
     named = seeds.folder / "named"
     files: list[Path] = []
     for sha256, path in _of_maven():
         file = named / sha256 / Path(path).name
         if not file.exists():
             file.parent.mkdir(parents=True, exist_ok=True)
-            with suppress(FileExistsError):  # by another worker
+            with suppress(FileExistsError):  # another worker made it
                 file.hardlink_to(seeds.folder / sha256)
         files.append(file)
     nix.run(["--add-fixed", "sha256", *files], seeds.folder, tool="nix-store")
 
 
 def commit(source: Path) -> None:
-    """Everything as it is now."""
+    """Commit everything as it is now."""
     _git(source, "add", "--all")
     author = ("-c", "user.name=test", "-c", "user.email=test@localhost")
     _git(source, *author, "commit", "--quiet", "--message", "as it is")
 
 
 def host(seeds: Seeds) -> dict[str, Any]:
-    """What nixpkgs/*.nix read: where this host has what nixpkgs would bring."""
+    """Return what nixpkgs/*.nix read: where this host has what nixpkgs would bring."""
     return {
         "python": f"{sys.prefix}/bin/python3", "seeds": str(seeds.folder), "jdk": seeds.jdk, "jdks": dict(seeds.jdks),
         "servers": list(SERVERS), "everything": False,
@@ -147,8 +147,8 @@ def host(seeds: Seeds) -> dict[str, Any]:
 
 @cache
 def shown() -> tuple[Path, ...]:
-    """What of this host a build sees in a sandbox: Python with its packages, single programs, and the libraries that
-    they and a JDK need. No file of a folder that is shown, too: Nix would write over it."""
+    """Return what a build sees of this host in a sandbox: Python with its packages, individual programs, and the
+    libraries that they and a JDK need. No file inside a folder that is itself shown: Nix would write over it."""
     venv = Path(sys.prefix)
     folders = [venv / "lib", Path(os.__file__).parent]
     pythons = [link for name in ("python", "python3") for link in _links(venv / "bin" / name)]
@@ -163,21 +163,21 @@ def shown() -> tuple[Path, ...]:
 
 
 def _libraries() -> dict[str, Path]:
-    """Debian keeps them below the name of the architecture."""
+    """Find the libraries, which Debian keeps below the name of the architecture."""
     names = ("libgcc_s.so.1", "libstdc++.so.6", "libz.so.1")
     return {name: next(Path("/usr/lib").glob(f"*-linux-gnu/{name}")) for name in names}
 
 
 def _links(path: Path) -> Iterator[Path]:
-    """`path`, and whatever it leads to."""
+    """Yield `path` and whatever it links to."""
     yield path
     if path.is_symlink():
         yield from _links(path.parent / path.readlink())
 
 
 def _loaded(files: Iterable[Path]) -> set[Path]:
-    """The interpreters and libraries that these files are linked to, transitively: as ldd(1) lists them, but with one
-    process for each file (ld.so(8))."""
+    """Return the interpreters and libraries that these files are linked to, transitively: as ldd(1) lists them, but
+    with one process for each file (ld.so(8))."""
     loader = subprocess.check_output([elf.patchelf(), "--print-interpreter", sys.executable], text=True).strip()
     each = 'for file; do LD_TRACE_LOADED_OBJECTS=1 "$0" "$file"; done'
     listed = subprocess.run(["sh", "-c", each, loader, *files], capture_output=True, text=True, check=False).stdout
@@ -185,7 +185,7 @@ def _loaded(files: Iterable[Path]) -> set[Path]:
 
 
 def _stdenv() -> Iterator[Path]:
-    """The programs of Debian's packages for it."""
+    """Yield the programs of Debian's packages for the stdenv."""
     listed = subprocess.run(["dpkg", "-L", *_STDENV], capture_output=True, text=True, check=False).stdout
     yield from (path for path in map(Path, listed.splitlines()) if path.parent.name == "bin" and path.is_file())
 
@@ -209,7 +209,7 @@ def _programs() -> Mapping[str, Path]:
 
 
 def gather_seeds() -> Seeds:
-    """In a folder of the cache, every file that the flake fetches and that can be had here."""
+    """Gather every file that the flake fetches and that can be had here in a folder of the cache."""
     folder = cache_dir() / "nix" / "seeds"
     with locked(folder):
         folder.mkdir(exist_ok=True)
@@ -231,7 +231,7 @@ def _jdk() -> Path:
 
 
 def _packed(home: Path, folder: Path) -> str:
-    """The sha256 of an archive in `folder` of the JDK there, packed once. Links are followed; Debian's lead to /etc."""
+    """Pack the JDK into `folder` once and return the archive's sha256. Links are followed; Debian's lead to /etc."""
     archive = folder / f"{files_sha256(home)}.tar.gz"
     if not archive.is_file():
         partial = archive.with_suffix(".part")
@@ -249,7 +249,7 @@ def _packed(home: Path, folder: Path) -> str:
 
 
 def _wanted() -> Iterator[tuple[str, Any]]:
-    """sha256, and what makes the file at a path."""
+    """Yield each sha256 with a function that makes its file at a path."""
     repository = artefacts.maven_repository()
     for sha256, path in _of_maven():
         yield sha256, _copying(repository / path)
@@ -261,14 +261,14 @@ def _wanted() -> Iterator[tuple[str, Any]]:
 
 
 def _of_maven() -> Iterator[tuple[str, str]]:
-    """The sha256 of each file of Maven's repository, and its place there."""
+    """Yield the sha256 of each file of Maven's repository, and its place there."""
     for line in (ROOT / "workloads" / maven.CHECKSUMS).read_text().splitlines():
         sha256, path = line.split("  ")
         yield sha256, path
 
 
 def hdrhistogram() -> tuple[str, str]:
-    """Version and sha256 of nix/hdrhistogram.nix."""
+    """Return the version and the sha256 in nix/hdrhistogram.nix."""
     text = (ROOT / "nix" / "hdrhistogram.nix").read_text()
     return text.split('version = "')[1].split('"')[0], text.split('sha256 = "')[1].split('"')[0]
 

@@ -1,10 +1,10 @@
-"""Real Nix for the tests: the one of the host's Debian release and the newest one of Debian, side by side.
+"""Real Nix for the tests: that of the host's Debian release and Debian's newest, side by side.
 
 Both are Debian packages, unpacked into the tool's cache with all their libraries, libc among them. Each has a store,
-state, configuration and home of its own in the cache. So neither /nix and /etc/nix nor a Nix that the user has is read
-or written, and root and an ordinary user can do the same.
+state, configuration and home of its own in the cache. So neither /nix and /etc/nix nor the user's own Nix is read or
+written, and root and an ordinary user can do the same.
 
-    CACHE/nix/SUITE.json             what a Debian suite had when it was looked at last
+    CACHE/nix/SUITE.json             what a Debian suite had when last looked at
     CACHE/nix/SUITE-VERSION/         the packages
     CACHE/nix/var/SUITE-VERSION/     store, state, log, configuration, home, temporary files
 
@@ -56,7 +56,7 @@ max-jobs = auto
 
 
 class Installed(Record):
-    """What a suite had when it was looked at: Debian's version of Nix and Nix's own, every package with its version."""
+    """A suite as it was looked at: Debian's version of Nix and Nix's own, and every package with its version."""
 
     suite: str
     package_version: str
@@ -71,7 +71,7 @@ class Installed(Record):
 
 @dataclass(frozen=True)
 class Nix:
-    """A Nix that writes only into `folder` and where it is told to. `version` is what it says of itself: "2.8.0"."""
+    """A Nix that writes only into `folder` and where it is told to. `version` is the one that it reports: "2.8.0"."""
 
     program: Path
     version: str
@@ -103,7 +103,7 @@ class Nix:
 
 
 def nix_of_host_release() -> Nix:
-    """Nix as the host's Debian release has it.
+    """Return the Nix of the host's Debian release.
 
     Raises:
         MatrixError: this is no Debian, its mirror does not answer, or what it delivers does not run.
@@ -112,7 +112,7 @@ def nix_of_host_release() -> Nix:
 
 
 def newest_nix() -> Nix:
-    """The newest Nix that Debian has; it may have been looked for up to a day ago.
+    """Return the newest Nix that Debian has, or had up to a day ago.
 
     Raises:
         MatrixError: as `nix_of_host_release`.
@@ -121,7 +121,7 @@ def newest_nix() -> Nix:
 
 
 def environment(program: Path, folder: Path) -> dict[str, str]:
-    """All variables that a Nix with its own `folder` runs with; of this host's only PATH, for git and the like.
+    """Return all variables that a Nix with its own `folder` runs with; only PATH is this host's, for git and the like.
 
     NIX_REMOTE keeps it from the daemon of an installed Nix, NIX_USER_CONF_FILES from the user's settings. Nix before
     2.10 looks for its build hook in NIX_LIBEXEC_DIR, later ones call the nix in NIX_BIN_DIR.
@@ -151,7 +151,7 @@ def _installed(suite: str) -> Nix:
 
 
 def _look(suite: str, root: Path, known: Installed | None) -> Installed:
-    """The newest of the suite; where it cannot be asked, what is known stays, and that is said."""
+    """Return the newest of the suite; if it cannot be asked, keep what is known, with a warning."""
     try:
         return _get(suite, root, known)
     except MatrixError as error:
@@ -169,7 +169,7 @@ def _get(suite: str, root: Path, known: Installed | None) -> Installed:
             return known.model_copy(update={"looked_at_s": time.time()})
         name = _name(suite, newest)
         final = root / name
-        shutil.rmtree(final, ignore_errors=True)  # of a process that ended before it had written the record
+        shutil.rmtree(final, ignore_errors=True)  # left by a process that ended before it had written the record
         with atomic_dir(final) as staging:
             packages = debian.unpack([PACKAGE, *debian.libraries(PACKAGE, deep=True)], staging)
             _bind(staging, final)
@@ -182,7 +182,7 @@ def _get(suite: str, root: Path, known: Installed | None) -> Installed:
 
 
 def _bind(staging: Path, final: Path) -> None:
-    """Nix's tools are one program under many names; a library with a search path of its own would leave that of Nix."""
+    """Bind Nix, whose tools are one program under many names, and libraries whose search paths would leave Nix's."""
     program = staging / "usr" / "bin" / "nix"
     if not program.is_file():
         raise MatrixError(f"{PACKAGE} holds no usr/bin/nix")
@@ -223,7 +223,7 @@ def program_of(root: Path, name: str) -> Path:
 
 
 def _read(record: Path, root: Path) -> Installed | None:
-    """None: there is none, or what it tells of is gone."""
+    """Read the record; None: there is none, or what it describes is gone."""
     try:
         known = Installed.model_validate_json(record.read_bytes())
     except (OSError, ValidationError):

@@ -14,12 +14,12 @@ from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
 from jdkmatrix.provision.command import run_logged
 
 _PINS = Path(__file__).with_name("linters.toml")
-# They read some files of ours: to make them fast takes longer than they ever run.
+# They read a few files of ours: optimising them takes longer than they ever run.
 _NOT_OPTIMISED = {"CARGO_PROFILE_RELEASE_OPT_LEVEL": "0", "CARGO_PROFILE_RELEASE_LTO": "off"}
 
 
 def linter(name: str) -> Path:
-    """The program `name`, "deadnix" or "nixfmt", at its pinned version; built where it is not there yet.
+    """Return the program `name`, "deadnix" or "nixfmt", at its pinned version; build it if it is not there yet.
 
     Raises:
         MatrixError: cargo is missing, or fails.

@@ -1,7 +1,7 @@
 """The flake in a real Nix, on a stand-in for nixpkgs: wiring, hashes, and a short `quick` through `nix run`.
 
-What this does not show: that an attribute of the real nixpkgs exists, or that a package builds with it. The names that
-are used stand in nix/nixpkgs-attributes.txt, to be looked at by people.
+This does not show that an attribute of the real nixpkgs exists, or that a package builds with it. The names in use are
+listed in nix/nixpkgs-attributes.txt, for people to check.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.support.waiting import one_run_on_this_host
 
 ATTRIBUTES = ROOT / "nix" / "nixpkgs-attributes.txt"
 NIX_FILES = [ROOT / "flake.nix", *sorted((ROOT / "nix").glob("*.nix"))]
-# In place of what a test has no time for.
+# Takes the place of what a test has no time for.
 MISSION = """
 [profiles.mission]
 description = "one fork of one executor"
@@ -42,15 +42,15 @@ burn_us = [0]
 load = ["saturate-50"]
 """
 UNIT = 'python -m pytest -m "not real"'
-# Of the unit tests, those that find something out about where they run. Of those of .github/bench.sh and releases.sh
-# these call every program that the scripts do.
+# The unit tests that find something out about where they run. Among those of .github/bench.sh and releases.sh, these
+# call every program that the scripts call.
 SCRIPTS = (
     "bench.py::test_a_run_of_several_days_goes_on_where_it_was_cut_off",
     "bench.py::test_what_is_not_complete_is_measured_first_and_the_same_is_not_begun_twice",
     "bench.py::test_what_could_not_be_handed_over_is_handed_over_by_the_next_job",
     "releases.py::test_runs_are_kept_without_their_logs_and_come_back_whole",
 )
-# Of made-up or recorded text alone.
+# These work on made-up or recorded text alone.
 RECORDED = (
     *("host/test_cpu_planning", "host/test_command_line", "host/test_ending", "probes/test_usage"),
     *("probes/test_memory_attribution", "probes/test_memory_map", "probes/test_cpu_accounting_series"),
@@ -66,12 +66,12 @@ pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
 def test_the_oldest_nix_evaluates_it_too(flake: FlakeCheckout) -> None:
-    """What it would build is what the newest builds."""
+    """Evaluating is enough: it would build what the newest builds."""
     replace(flake, nix=nix_of_host_release()).run("flake", "check", "--no-build", ".")
 
 
 def test_every_attribute_of_nixpkgs_that_is_used_is_on_the_list(flake: FlakeCheckout) -> None:
-    """The stand-in has the names of the list and no others, so that what evaluates uses no others."""
+    """The stand-in has the listed names and no others, so that whatever evaluates on it uses no others."""
     expression = (
         f'let p = (builtins.getFlake "path:{flake.nixpkgs}"); s = p.legacyPackages.x86_64-linux; '
         "below = prefix: set: map (name: prefix + name) (builtins.attrNames set); in "
@@ -90,7 +90,7 @@ def test_every_attribute_of_nixpkgs_that_is_used_is_on_the_list(flake: FlakeChec
 
 
 def test_the_lock_file_is_that_of_the_flake(flake: FlakeCheckout) -> None:
-    """Without the stand-in, and without a network: nothing needs to be looked up."""
+    """It is read without the stand-in and without a network: nothing needs to be looked up."""
     found = flake.nix.run(
         ["flake", "metadata", "--json", "--no-update-lock-file", f"git+file://{flake.source}"], flake.source
     )
@@ -115,7 +115,7 @@ def test_every_build_of_the_flake_keeps_to_the_sandbox() -> None:
 
 
 def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds: Seeds, tmp_path: Path) -> None:
-    """A lock file with another sha256 for an archive, and a file where one of that sha256 should be."""
+    """The lock file has another sha256 for an archive, and another file is where one of that sha256 should be."""
     other = flake.copy(tmp_path, seeds=str(tmp_path / "seeds"))
     lock = other.source / LOCK_FILE
     right, wrong = load_lock(other.source).artefact("open-liberty").sha256, "0" * 64
@@ -130,7 +130,7 @@ def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds
 
 
 def test_the_shell_has_what_make_test_looks_for(flake: FlakeCheckout, tmp_path: Path) -> None:
-    """Programs on PATH, a JDK, and the libraries that wheels leave to the system (manylinux, PEP 513)."""
+    """It has programs on PATH, a JDK, and the libraries that wheels leave to the system (manylinux, PEP 513)."""
     flake.run("build", "--out-link", str(tmp_path / "shell"), f".#devShells.{this_system()}.default")
     script = (
         '. ./shell; for each in "$@"; do type -P "$each" || echo "no $each"; done; "$JAVA_HOME/bin/javac" --version'
@@ -174,16 +174,16 @@ def test_without_arguments_it_measures_the_mission_and_writes_the_site(flake: Fl
     provenance = loaded.run.provenance
     assert {part.origin for part in provenance.parts} == {"nix"}
     assert [one.name for one in provenance.inputs] == ["self", "nixpkgs"]
-    # The stand-in is not the locked nixpkgs, and the run does not pretend that it was; with another input than the
+    # The stand-in is not the locked nixpkgs, and the run does not pretend that it is; with an input other than the
     # locked one, Nix does not tell the commit of the source.
     assert provenance.not_pinned(source_dirty=loaded.run.latest_session.git_dirty) == (
-        "nixpkgs is not the one of flake.lock",
+        "nixpkgs is not the one in flake.lock",
         "the commit of the source is not known",
     )
     page = (work / "site" / "runs" / folder.name / "index.html").read_text()
-    assert "nixpkgs is not the one of flake.lock" in page
+    assert "nixpkgs is not the one in flake.lock" in page
     assert (work / "site" / "index.html").is_file()
-    # What measures nothing goes on with what was measured, and has no JDK.
+    # An app that measures nothing continues with what was measured, and has no JDK.
     (work / "site" / "index.html").unlink()
     again = other.run("run", ".#report", cwd=work, check=False)
     assert again.returncode == done.returncode, again.stderr
@@ -191,8 +191,8 @@ def test_without_arguments_it_measures_the_mission_and_writes_the_site(flake: Fl
 
 
 def test_flake_check(flake: FlakeCheckout, tmp_path: Path) -> None:
-    """With all its builds; of the unit tests those for which the sandbox may make a difference. `make test` runs all of
-    them outside, the workflow's check of the flake (.github/workflows/ci.yml) inside."""
+    """All its builds run, but only those unit tests for which the sandbox may make a difference. `make test` runs all
+    of them outside the sandbox, the workflow's check of the flake (.github/workflows/ci.yml) inside."""
     other = flake.copy(tmp_path)
     checks = other.source / "nix" / "checks.nix"
     text = checks.read_text()

@@ -1,4 +1,4 @@
-"""What each app, package and check of the flake needs, evaluated with the whole catalogue; nothing is built."""
+"""The needs of each app, package and check of the flake, evaluated with the whole catalogue; nothing is built."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
 def select(profiles: Iterable[str]) -> set[str]:
-    """What these need: the JDKs and the artefacts of servers."""
+    """Return what these profiles need: the JDKs and the artefacts of servers."""
     cells = [cell for name in profiles for cell in select_cells(MATRIX, name)]
     artefacts = {MATRIX.servers[cell.server].artefact for cell in cells}
     return {MATRIX.driver.jdk, *(cell.jdk for cell in cells), *(one for one in artefacts if one)}
@@ -44,7 +44,7 @@ References = Mapping[str, Sequence[str]]
 
 @pytest.fixture(scope="session")
 def references(whole: FlakeCheckout, outputs: dict[str, Any]) -> References:
-    """What each path of the store behind an output refers to, all without the folder of the store."""
+    """The references of each store path behind an output, all without the folder of the store."""
     all_of = [named for of_systems in outputs.values() for named in of_systems.values()]
     derivations = {path for named in all_of for one in named.values() for path in one["behind"]}
     graph = whole.nix.run(["--query", "--graph", *sorted(derivations)], whole.source, tool="nix-store").stdout
@@ -61,7 +61,7 @@ def system(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def needs(references: References, outputs: dict[str, Any], system: str) -> dict[str, Needs]:
-    """By kind and name, what stands behind an output for a system: ids of JDKs, names of other artefacts."""
+    """The needs of each output for a system, by kind and name: ids of JDKs, names of other artefacts."""
     return {
         kind: {name: frozenset(_parts(references, one["behind"])) for name, one in of_systems[system].items()}
         for kind, of_systems in outputs.items()
@@ -93,7 +93,7 @@ def test_every_output_evaluates_for_both_systems(whole: FlakeCheckout, outputs: 
     apps = {"default", "matrix", "everything", "quick", "report", "doctor", "update-jdks"}
     assert apps == set(shown["apps"]["x86_64-linux"])
     assert {"open-liberty", "matrix", "runner", "workloads"} <= set(shown["packages"]["aarch64-linux"])
-    # By its text each package and app is told from the others; the default is one of them.
+    # The text of each package and app differs from the others'; the default is one of them.
     for kind in ("apps", "packages"):
         said = {name: one["told"] for name, one in outputs[kind][SYSTEMS[0]].items() if name != "default"}
         assert len(said) > 5
@@ -119,7 +119,7 @@ def test_measuring_needs_what_its_profiles_select_or_all_that_lasts(needs: dict[
 
 
 def test_early_access_is_needed_only_where_it_is_asked_for(needs: dict[str, Needs]) -> None:
-    """And what its vendor takes away, only by its own package."""
+    """A build that its vendor takes away is needed only by its own package."""
     asked_for = {f"jdk-{jdk}" for jdk in EARLY_ACCESS & PINNED} | {"matrix-with-early-access"}
     packages = needs["packages"]
     assert asked_for < set(packages)
@@ -128,19 +128,19 @@ def test_early_access_is_needed_only_where_it_is_asked_for(needs: dict[str, Need
 
 
 def test_the_checks_need_what_quick_needs_and_parts_the_rest(needs: dict[str, Needs]) -> None:
-    """What `nix flake check` builds must fit on the disk of a hosted runner; `parts` are built one after the other."""
+    """Everything `nix flake check` builds must fit on a hosted runner's disk; `parts` are built one after the other."""
     assert set.union(*map(set, needs["checks"].values())) == OF_QUICK | {"workloads"}
     parts = needs["parts"]
     of_jdks = {name: one for name, one in parts.items() if name.startswith("jdk-")}
     assert set().union(*of_jdks.values()) == PINNED - EARLY_ACCESS
     assert all(len(one) == 1 for one in of_jdks.values())
-    # Each is cut down by the catalogue's JDK, not by one of nixpkgs.
+    # Each is cut down with the catalogue's JDK, not with one of nixpkgs.
     servers = set().union(*(one for name, one in parts.items() if name not in of_jdks))
     assert servers == SERVERS | {MATRIX.driver.jdk}
 
 
 def test_only_the_sources_tests_run_on_the_sources(outputs: dict[str, Any]) -> None:
-    """The others try the package, which would import what is on PYTHONPATH instead of itself."""
+    """The others test the package, which would import what is on PYTHONPATH instead of itself."""
     checks = outputs["checks"][SYSTEMS[0]]
     assert [name for name, one in checks.items() if "PYTHONPATH" in one["script"]] == ["unit"]
 

@@ -1,4 +1,4 @@
-"""The linters are built and find what they are for."""
+"""The linters can be built, and find the faults that they are for."""
 
 from __future__ import annotations
 

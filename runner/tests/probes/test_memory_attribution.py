@@ -1,4 +1,4 @@
-"""Whose the memory of a JVM is: the answers of real JVMs are read, and nothing is lost or counted twice."""
+"""Attribution of a JVM's memory: the answers of real JVMs are read, and nothing is lost or counted twice."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def answers(jdk: str) -> str:
 
 
 def memory_of(jdk: str, regions: Regions) -> MemoryMap:
-    """As read, with mappings cut at borders; the class space above the heap is all resident in the sample of 21."""
+    """Read the map and cut mappings at borders; the class space above the heap is all resident in the sample of 21."""
     memory = parse_smaps((SAMPLES / f"{jdk}.smaps.txt").read_text())
     cut_up: list[MappedRange] = []
     for mapping in memory.mappings:
@@ -125,7 +125,7 @@ def test_nearly_all_of_a_real_jvm_has_an_origin(jdk: str) -> None:
     assert sum(found.resident.values()) == memory.rss_bytes
     assert found.resident.get(UNATTRIBUTED, 0) < 0.1 * memory.rss_bytes
     assert found.resident["direct buffers"] == 8 * MIB
-    # Two ways to the same figure: what the kernel says of mappings, and what HotSpot asks it by mincore(2).
+    # Two ways to the same figure: what the kernel says of mappings, and what HotSpot learns by mincore(2).
     assert found.resident[Origin.THREAD_STACKS] == pytest.approx(jvm.native.stacks_resident_bytes, rel=0.25)
     assert 40 * MIB < found.resident[Origin.JAVA_HEAP] < 44 * MIB
     assert found.resident["libjvm.so"] > 5 * MIB
@@ -177,12 +177,12 @@ def test_openj9_says_nothing_of_its_memory() -> None:
         Origin.JAVA_HEAP: 40 * MIB,
         UNATTRIBUTED: 52 * MIB,
     }
-    assert any("only what is used is counted" in said for said in found.missing)
+    assert any("only the used part of the heap is counted" in said for said in found.missing)
 
 
 def test_no_answer_is_said_with_its_reason() -> None:
-    jvm, why_no_native = account("hotspot", JcmdAnswer("", "jcmd had no answer within 10 s"))
-    assert why_no_native == "the JVM gave no answer: jcmd had no answer within 10 s"
+    jvm, why_no_native = account("hotspot", JcmdAnswer("", "jcmd got no answer within 10 s"))
+    assert why_no_native == "the JVM gave no answer: jcmd got no answer within 10 s"
     assert jvm.missing[0].startswith(why_no_native)
 
 

@@ -1,4 +1,4 @@
-"""Where the memory of a JVM with many threads is; of a server, see real/test_banking_forks.py."""
+"""Where the memory of a JVM with many threads is; for a server's, see real/test_banking_forks.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probes: parsers and differences on made-up values, readings of real processes."""
+"""Probes: parsers and differences with made-up values, and readings of real processes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def reading(threads: dict[int, ThreadCounters], cpu_ns: int = 0) -> Reading:
 
 
 def at(seconds: float, **told: Any) -> HostReading:
-    """What is not `told` is not known, and its clocks agree."""
+    """Return a reading in which only what is `told` is known, and clocks agree."""
     ns = round(seconds * 1e9)
     unknown = dict.fromkeys(("psi_some_us", "throttled_us", "swapped_pages", "threads_ended"))
     return HostReading(**{"clocks": Clocks(ns, ns, ns), "ticks": {}, **unknown, **told})
@@ -79,7 +79,7 @@ def test_a_thread_is_read_from_status_and_schedstat() -> None:
 
 
 def test_lines_that_newer_kernels_add_to_a_status_are_not_read() -> None:
-    """Linux from 6.6 on, on x86-64 with CONFIG_X86_USER_SHADOW_STACK, as Ubuntu 24.04 has it."""
+    """Linux adds them from 6.6 on, on x86-64 with CONFIG_X86_USER_SHADOW_STACK, as Ubuntu 24.04 has it."""
     added = "x86_Thread_features:\t\nx86_Thread_features_locked:\t\n"
     assert parse_thread(STATUS + added, "1000 2000 5\n") == parse_thread(STATUS, "1000 2000 5\n")
 
@@ -110,7 +110,7 @@ def test_sums_over_living_threads_are_not_given_when_many_ended() -> None:
 
 @pytest.mark.parametrize(("missing_ns", "known"), [(0, True), (40, True), (60, False), (9_000, False)])
 def test_nor_when_threads_that_came_and_went_used_the_cpu(missing_ns: int, known: bool) -> None:
-    """One thread for each request: none is there at the start, between two questions, and none at the end."""
+    """With a thread for each request, none of them is there at the first reading, and none at the last."""
     before = reading({i: thread(5) for i in range(10)}, cpu_ns=1_000)
     after = reading({i: thread(10) for i in range(10)}, cpu_ns=1_000 + 500 + missing_ns)
     assert (difference(before, after) is not None) == known
@@ -148,7 +148,6 @@ def test_a_real_process_uses_cpu_and_can_end() -> None:
         assert second.virt_bytes >= second.rss_bytes
         threads = read_threads(process.pid)
         assert list(threads) == [process.pid] and second.thread_count == 1
-        assert threads[process.pid].involuntary_switches >= 0
     finally:
         process.kill()
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
@@ -163,7 +162,7 @@ def test_a_real_process_uses_cpu_and_can_end() -> None:
 
 
 def test_a_glance_opens_no_file_of_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is read every second must not grow with the number of threads: the arm with thousands would pay for it."""
+    """The reading of every second must not grow with the number of threads: the arm with thousands would pay for it."""
     opened: list[str] = []
     real = Path.read_text
 
@@ -203,7 +202,7 @@ def test_threads_that_end_here_are_counted() -> None:
         other.start()
         other.join()
     seen = between(before, read_host())
-    # Some that had just ended are still there; others end on this host, too.
+    # Some that have only just ended are still there; other threads on this host end, too.
     assert seen.threads_ended is not None and seen.threads_ended >= 40
 
 
@@ -269,7 +268,7 @@ def test_cgroup_files_of_both_versions() -> None:
 
 
 def test_quotas_above_the_own_cgroup_count(tmp_path: Path) -> None:
-    """As of a slice, in which the scope of a run is."""
+    """One example is the quota of a slice that contains the scope of a run."""
     here = tmp_path / "v2/user.slice/run.scope"
     here.mkdir(parents=True)
     unified = Hierarchy(2, tmp_path / "v2", here)
@@ -298,7 +297,7 @@ def test_this_host_can_be_read() -> None:
     assert set(os.sched_getaffinity(0)) <= set(before.ticks)
     seen = pressure(before, after, used=[Used("sut", tuple(before.ticks), 0.0)], irq_time_accounting=None)
     assert seen.clock_step_s is not None and abs(seen.clock_step_s) < 3600
-    assert seen.suspended_s is not None and seen.suspended_s >= 0
+    assert seen.suspended_s is not None and seen.suspended_s < 3600
 
 
 def test_a_jvm_that_ignores_jcmd_has_no_dump_and_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,5 +305,5 @@ def test_a_jvm_that_ignores_jcmd_has_no_dump_and_no_trace(tmp_path: Path, monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / f".attach_pid{os.getpid()}").touch()
     monkeypatch.setattr(launch, "ask", mock.Mock(side_effect=subprocess.TimeoutExpired("jcmd", 10)))
-    assert dump_threads(os.getpid(), java, tmp_path) == "no thread dump: jcmd had no answer within 10 s"
+    assert dump_threads(os.getpid(), java, tmp_path) == "no thread dump: jcmd got no answer within 10 s"
     assert [path.name for path in tmp_path.iterdir()] == ["jcmd"]

@@ -1,4 +1,4 @@
-"""What a server used over a window, from two readings of its process."""
+"""A server's use of resources over a window, from two readings of its process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.builders import gauges, load_result
 
 
 def reading(t_s: float, cpu_s: float, **threads_s: float) -> Reading:
-    """`threads_s`: CPU time by the thread's name, with _ for a blank."""
+    """Return a reading. `threads_s`: CPU time by the thread's name, with _ for a blank."""
     threads = {
         number: ThreadCounters(name.replace("_", " "), round(used_s * 1e9), 0, 0, 0)
         for number, (name, used_s) in enumerate(threads_s.items(), start=1)
@@ -30,7 +30,7 @@ def used(before: Reading, after: Reading, answers: int) -> SutUsage:
 
 
 def test_cpu_time_is_divided_by_all_answers_between_the_two_readings() -> None:
-    """A window of a second with 20 connections: the readings span the answers to what was outstanding at its end."""
+    """In a one-second window with 20 connections, the readings span the answers to requests outstanding at its end."""
     result = load_result(completed=80, sent=100, outstanding=20, answered_late=20)
     assert result.answers == 100
     assert used(reading(0, 5.0), reading(1.1, 5.5), result.answers).cpu_us_per_request == pytest.approx(5000)
@@ -66,7 +66,7 @@ def test_of_a_quota_of_cpu_time_the_share_is_of_the_quota() -> None:
 
 
 def test_totals_of_gauges_rise_in_a_window() -> None:
-    """A JVM that does not count one says so by null."""
+    """A JVM that does not count a total reports null."""
 
     def answer(**totals: int | None) -> Gauges:
         plain = gauges().model_dump(exclude={"totals", "since_reset"})

@@ -1,1 +1,1 @@
-"""What stands beside the code: the docs, the workflows, the scripts."""
+"""Tests of what stands beside the code: the docs, the workflows, the scripts."""

@@ -1,4 +1,4 @@
-"""What the steps of matrix.yml work on."""
+"""The project that the steps of matrix.yml work on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.sites import stored
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with one finished run, made up, with cells of every outcome."""
+    """A project with one finished, made-up run that has cells of every outcome."""
     folder = make_project(tmp_path_factory.mktemp("project"))
     shape = Shape(
         jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), burn_us=(0, 50, 200),

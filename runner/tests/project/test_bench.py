@@ -1,4 +1,4 @@
-"""What matrix.yml does on a machine of ours: its steps, one job after another."""
+"""The steps of matrix.yml on a machine of ours, one job after another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.support.project import called
 from tests.support.workflow_steps import FOLDER, Ended, load, run_step, shell_step
 
-# What `matrix run` leaves, and how it ends: cut off as at the end of its slice, when `timeout` ends what it started.
+# What `matrix run` leaves, and how it ends: cut off as at the end of a slice, when `timeout` ends what it started.
 MEASURES = """
 if arguments[3:4] == ["run"]:
     run = Path(arguments[-1])
@@ -20,7 +20,7 @@ if arguments[3:4] == ["run"]:
 """
 CUT_OFF = "os.kill(os.getppid(), signal.SIGTERM); signal.pause()"
 PAUSES = f"{MEASURES}    {CUT_OFF}\n"
-# As GitHub cancels a job: it signals the process of the step, and no other.
+# Cancels like GitHub, which signals the process of the step and no other.
 CANCELS = f"""{MEASURES}
     step = os.getpid()
     while (above := int(Path(f"/proc/{{step}}/stat").read_text().rpartition(")")[2].split()[1])) != {os.getpid()}:
@@ -33,14 +33,14 @@ EVENTS = ("17 3 * * 6", "17 3 * * 3", "17 3 * * 0,1,2,4,5")
 
 
 class Machine:
-    """One of ours. Every step is of a new job, on a runner of its own: only `store` outlives it."""
+    """A machine of ours. Every step belongs to a new job, on a runner of its own: only `store` outlives it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self.jobs = folder, 0
         self.store = folder / "store"
 
     def step(self, name: str, *, job: int | None = None, **how: object) -> Ended:
-        """`job`: of an earlier step, in whose checkout this one goes on."""
+        """Run a step. `job`: that of an earlier step, in whose checkout this one continues."""
         self.jobs += job is None
         number = str(job or self.jobs)
         env = {"MATRIX_BENCH": str(self.store), "GITHUB_RUN_ID": number, **how.pop("env", {})}  # type: ignore[dict-item]
@@ -117,8 +117,8 @@ def test_an_input_is_never_run_nor_expanded(machine: Machine, tmp_path: Path, na
 
 
 def test_a_run_of_several_days_goes_on_where_it_was_cut_off(machine: Machine) -> None:
-    """At the end of a slice it gets SIGTERM. The next job may have a new checkout, and main may have moved: neither its
-    results nor its commit are lost."""
+    """At the end of a slice, the run gets SIGTERM. The next job may have a new checkout, and main may have moved, yet
+    neither the run's results nor its commit are lost."""
     machine.step("Line up")
     (name,) = machine.names("line")
     cut = machine.step("Measure", does=PAUSES)
@@ -140,7 +140,7 @@ def test_whoever_cancels_a_job_ends_the_run_in_order_and_no_other_begins(machine
 
 
 def test_a_run_that_is_killed_goes_on_next_time_and_keeps_nothing_else_waiting(machine: Machine) -> None:
-    """By the kernel, say, for want of memory: it may need as much every day."""
+    """The kernel may kill it, say, for want of memory: it may need as much every day."""
     machine.step("Line up")
     machine.step("Line up", inputs={"profile": "quick"})
     ended = machine.step("Measure", does=MEASURES + "    os.kill(os.getpid(), signal.SIGKILL)\n")
@@ -151,7 +151,7 @@ def test_a_run_that_is_killed_goes_on_next_time_and_keeps_nothing_else_waiting(m
 
 @pytest.mark.parametrize(("code", "kind"), [(0, "complete"), (1, "unfinished")])
 def test_what_is_given_up_meanwhile_is_not_begun_nor_called_complete(machine: Machine, code: int, kind: str) -> None:
-    """By deleting files in line/, as the errors say."""
+    """Runs are given up by deleting their files in line/, as the errors say."""
     machine.step("Line up")
     machine.step("Line up", inputs={"profile": "quick"})
     gives_up = MEASURES + '    for waiting in (run.parents[1] / "line").iterdir():\n        waiting.unlink()\n'
@@ -161,7 +161,7 @@ def test_what_is_given_up_meanwhile_is_not_begun_nor_called_complete(machine: Ma
 
 
 def test_a_run_that_was_cut_off_before_it_had_a_run_json_is_begun_again(machine: Machine) -> None:
-    """As `matrix run --resume` says: its command again, in its folder, which keeps the capacities that it has."""
+    """Its command runs again in its folder, which keeps the capacities that it has, as `matrix run --resume` says."""
     machine.step("Line up", inputs={"profile": "quick"})
     machine.step("Measure", does=CUT_OFF)
     (call,) = machine.step("Measure", does=MEASURES).calls
@@ -181,7 +181,7 @@ def test_what_is_not_complete_is_measured_first_and_the_same_is_not_begun_twice(
 
 
 def test_the_scenario_in_turn_of_an_earlier_week_is_not_that_of_this_one(machine: Machine) -> None:
-    """Though both are asked for in the same words. One that has not begun is not of any week."""
+    """They differ although both are asked for in the same words. One that has not begun belongs to no week."""
     machine.step("Line up", schedule=EVENTS[1])
     machine.step("Measure", does=PAUSES)
     (first,) = machine.names("line")
@@ -206,7 +206,7 @@ def test_failed_or_invalid_cells_are_told_and_do_not_end_the_job(machine: Machin
 
 
 def test_what_fails_is_tried_again_and_keeps_nothing_else_waiting(machine: Machine) -> None:
-    """Somebody may be measuring by hand, or the network be away."""
+    """Somebody may be measuring by hand, or the network may be down."""
     machine.step("Line up", schedule=EVENTS[0])
     machine.step("Line up", schedule=EVENTS[1])
     ended = machine.step("Measure", code=1)
@@ -217,7 +217,7 @@ def test_what_fails_is_tried_again_and_keeps_nothing_else_waiting(machine: Machi
 
 
 def test_what_has_nothing_measured_yet_begins_at_the_commit_of_the_newest_request(machine: Machine) -> None:
-    """That of an older one may be why it fails."""
+    """The commit of an older request may be the reason why it fails."""
     machine.step("Line up")
     machine.step("Measure", code=1)
     machine.step("Line up", env={"GITHUB_SHA": "f00d"})
@@ -259,7 +259,7 @@ def test_what_could_not_be_handed_over_is_handed_over_by_the_next_job(machine: M
 
 
 def test_a_workflow_that_is_run_again_hands_over_all_once_more_and_measures_nothing_twice(machine: Machine) -> None:
-    """A release may have failed, or the site: GitHub runs every job behind that which failed, or all of them, again."""
+    """A release may have failed, or the site: GitHub reruns every job after the one that failed, or all of them."""
     same = {"GITHUB_RUN_ID": "a workflow run"}
     for _ in range(2):
         machine.step("Line up", env=same)

@@ -63,7 +63,7 @@ def _bootstrap(checkout: Path, **how: Any) -> subprocess.Popen[str]:
 
 
 def _finishes(checkout: Path) -> None:
-    """Also where whoever began it logs out meanwhile, and has told it by nohup to go on."""
+    """Check that it finishes even if whoever started it, under nohup, logs out meanwhile."""
     process = _bootstrap(checkout, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     assert process.stdout is not None and process.stdout.readline().startswith("setting up .venv")
     os.killpg(process.pid, signal.SIGHUP)
@@ -80,7 +80,7 @@ def test_a_set_up_that_was_stopped_is_finished_by_the_next_one(checkout: Path) -
         while not (checkout / ".venv" / "bin" / "python").exists():
             assert process.poll() is None
             time.sleep(0.01)
-        os.killpg(process.pid, number)  # as a terminal does it
+        os.killpg(process.pid, number)  # as a terminal does
         output, _ = process.communicate(timeout=60)
         assert process.returncode == (-9 if number == signal.SIGKILL else 128 + number)
         assert "Traceback" not in output
@@ -91,7 +91,7 @@ def test_a_set_up_that_was_stopped_is_finished_by_the_next_one(checkout: Path) -
 
 
 def test_what_the_host_lacks_is_told_in_one_line(checkout: Path) -> None:
-    """Debian has the module `venv` without what fills an environment."""
+    """Debian has the module `venv` without the one that fills an environment."""
     lacking = "import sys; sys.modules['ensurepip'] = None; import bootstrap; print(bootstrap.host_problems('run'))"
     done = subprocess.run(
         [sys.executable, "-c", lacking], cwd=checkout / "runner", capture_output=True, text=True, check=True
@@ -106,7 +106,7 @@ def test_why_the_project_cannot_be_installed_is_told(checkout: Path) -> None:
 
 
 def test_a_checkout_that_cannot_be_written_is_told_in_one_line(checkout: Path) -> None:
-    (checkout / ".build").write_text("")  # for a folder that is another user's, which does not hinder root
+    (checkout / ".build").write_text("")  # stands in for another user's folder, which does not stop root
     output, _ = _bootstrap(checkout).communicate(timeout=120)
     assert output == f"set-up failed: {checkout}/.build: File exists\n"
 
@@ -121,7 +121,7 @@ def test_what_was_built_is_gone_after_make_clean(checkout: Path) -> None:
 
 
 def test_an_environment_that_was_made_at_another_place_is_made_anew(checkout: Path) -> None:
-    """It is emptied; what comes then is tried above."""
+    """It is emptied; the tests above cover what comes then."""
     venv = checkout / ".venv"
     (venv / "bin").mkdir(parents=True)
     (venv / ".ready-run").write_text(f"{' '.join(sys.version.split())} in /another/place\n")

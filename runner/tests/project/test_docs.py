@@ -1,4 +1,4 @@
-"""README.md, docs/ and docstrings: what they link to and name is there."""
+"""Everything that README.md, docs/ and docstrings link to or name is there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
 def anchors(page: Path) -> set[str]:
-    """As GitHub makes them of the headings outside code blocks."""
+    """Return the anchors that GitHub makes of the headings outside code blocks."""
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
@@ -65,7 +65,7 @@ def test_a_broken_link_and_a_broken_anchor_are_found(tmp_path: Path) -> None:
 
 
 def commands(page: Path) -> Iterator[list[str]]:
-    """The words behind `matrix` of every command line that the page shows."""
+    """Yield the words after `matrix` of every command line that the page shows."""
     for block in re.findall(r"^```sh\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL):
         for line in block.replace("\\\n", " ").splitlines():
             program, *words = shlex.split(line.removeprefix("sudo "), comments=True) or [""]
@@ -100,6 +100,6 @@ def test_the_docs_show_how_to_measure() -> None:
 
 def test_the_readme_is_short_and_leads_to_every_page() -> None:
     readme = (ROOT / "README.md").read_text()
-    before, _, rest = readme.partition("<!-- verdicts -->")  # a table that is written by a program
+    before, _, rest = readme.partition("<!-- verdicts -->")  # a table that a program writes
     assert len(f"{before}{rest.partition('<!-- /verdicts -->')[2]}".splitlines()) <= 145
     assert {f"docs/{page.name}" for page in PAGES[1:]} <= set(LINK.findall(readme))

@@ -1,4 +1,4 @@
-"""Which tests are one worker's (tests/conftest.py)."""
+"""Which tests go to one worker (tests/conftest.py)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.project import ROOT
 
 
 def test_files_whose_runs_take_turns_are_one_workers() -> None:
-    """But for those of the flake, which has a worker of its own, and one that builds for longer than it measures."""
+    """Exceptions are those of the flake, which has its own worker, and one that builds for longer than it measures."""
     runner, here = ROOT / "runner", Path(__file__).resolve()
     files = (path for path in (runner / "tests").rglob("test_*.py") if path.resolve() != here)
     measure = {str(path.relative_to(runner)) for path in files if "one_run_on_this_host" in path.read_text("utf-8")}

@@ -1,4 +1,4 @@
-"""actionlint and zizmor look at the workflows, shellcheck at them and at every shell script; each of them can see."""
+"""actionlint and zizmor check the workflows, shellcheck checks them and every shell script; each finds faults."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.real
 
 
 def linter(name: str) -> str:
-    """The program as runner/requirements-dev.txt installs it, in the environment that runs the tests."""
+    """Return the program that runner/requirements-dev.txt installs into the environment that runs the tests."""
     program = Path(sys.executable).parent / name
     assert program.is_file(), f"{program} is not there: `make test` installs it from runner/requirements-dev.txt"
     return str(program)
@@ -58,7 +58,7 @@ def zizmor(*files: Path) -> tuple[int, str]:
 
 
 def shell_scripts() -> Iterator[Path]:
-    """By their first line or their name."""
+    """Yield the shell scripts, recognised by their first line or their name."""
     for folder, below, names in os.walk(ROOT):
         below[:] = sorted(set(below) - NOT_OURS)
         for path in (Path(folder, name) for name in names):

@@ -1,4 +1,4 @@
-"""What matrix.yml does with the releases and the site."""
+"""The steps of matrix.yml for the releases and the site."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if program == "gh":
 
 
 def handed_over(checkout: Path, run: Path, name: str) -> None:
-    """As the job that measures leaves it."""
+    """Pack a run as the job that measures leaves it."""
     packed = checkout / "packed" / "complete" / f"{name}.tar.gz"
     packed.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(packed, "w:gz") as file:
@@ -56,8 +56,8 @@ def handed_over(checkout: Path, run: Path, name: str) -> None:
 
 @pytest.mark.parametrize("part_bytes", [2_000_000_000, 1000])
 def test_runs_are_kept_without_their_logs_and_come_back_whole(tmp_path: Path, home: Path, part_bytes: int) -> None:
-    """A run is a release of its own, so that none ever has too many files; one that is too large for a file has
-    several."""
+    """Each run is a release of its own, so that no release ever has too many files; a run that is too large for one
+    file has several."""
     assert int(shell_step("Add them to the releases").raw["env"]["PART_BYTES"]) < 2 * 1024**3
     (run,) = (home / "results").iterdir()
     releases, one, two = tmp_path / "releases", "20250102T000000Z-matrix-iron", "20250103T000000Z-quick-steel"
@@ -96,7 +96,7 @@ def test_an_upload_that_fails_leaves_no_release_that_keeps_the_site_from_being_m
 
 
 def test_a_release_that_was_cut_off_is_published_when_the_job_is_run_again(tmp_path: Path, home: Path) -> None:
-    """`gh release create` makes a draft, which it publishes when it has all files."""
+    """`gh release create` makes a draft, and publishes it when it has all files."""
     (run,) = (home / "results").iterdir()
     env = {"RELEASES": str(tmp_path / "releases"), "SITE_CELLS": "99", "PART_BYTES": "2000000000"}
     (tmp_path / "releases").mkdir()

@@ -77,7 +77,7 @@ def test_no_expression_is_pasted_into_a_script() -> None:
 
 
 def test_only_the_schedule_and_a_person_start_what_runs_on_machines_of_ours() -> None:
-    """Whom GitHub lets through is for the runner group to say (docs/bare-metal.md): here is what a workflow can do."""
+    """The runner group decides whom GitHub lets through (docs/bare-metal.md); this tests what a workflow can do."""
     ours = {label: job for label, job in jobs() if not runners(job) <= HOSTED}
     assert set(ours) == {"matrix.yml: measure", "matrix.yml: hand-over"}
     for label, job in ours.items():
@@ -98,8 +98,8 @@ def test_a_machine_measures_one_thing_at_a_time() -> None:
     machine = f"${{{{ inputs.machine || '{default}' }}}}"
     for job in ("measure", "hand-over"):
         assert workflow["jobs"][job]["runs-on"] == ["self-hosted", "linux", "bare-metal", machine]
-    # Not one group for both events: the schedule comes every day, and would take the place of what a person started.
-    # Nor one for all days: what only goes on would take the place of what begins something.
+    # Not one group for both events: the schedule comes every day, and would displace what a person started.
+    # Nor one for all days: a job that only continues would displace one that begins something.
     assert workflow["concurrency"] == {
         "group": f"machine-{machine}-${{{{ github.event_name }}}}-${{{{ github.event.schedule }}}}",
         "cancel-in-progress": "false",
@@ -137,7 +137,7 @@ def test_only_a_complete_run_on_the_main_branch_is_published() -> None:
 
 
 def test_a_site_can_be_published_in_a_second_attempt() -> None:
-    """What a job has uploaded outlives it, and deploy-pages refuses two artifacts of one name."""
+    """An artifact outlives the job that uploaded it, and deploy-pages refuses two artifacts of one name."""
     handed, published = (step.raw["with"] for step in steps() if "-pages" in step.raw.get("uses", ""))
     assert handed["name"] == published["artifact_name"]
     assert "${{ github.run_attempt }}" in handed["name"]
@@ -187,7 +187,7 @@ def test_every_pom_is_there_for_what_reads_the_repository_without_building() -> 
     ("server", "boot", "hikari"), [("spring-boot", "4.0.7", "7.0.2"), ("spring-boot-3.5", "3.5.7", "6.3.3")]
 )
 def test_spring_boot_has_the_pool_of_connections_that_it_brings(server: str, boot: str, hikari: str) -> None:
-    """The parent's is newer, and virtual threads wait otherwise in it; Dependabot would have that one here, too."""
+    """The parent's pool is newer, and virtual threads wait differently in it; Dependabot would put it here, too."""
     pom = ElementTree.parse(ROOT / "workloads" / "servers" / server / "pom.xml")
     managed = pom.iterfind("{*}dependencyManagement/{*}dependencies/{*}dependency")
     versions = {one.findtext("{*}artifactId"): one.findtext("{*}version") for one in managed}
@@ -199,7 +199,7 @@ def test_spring_boot_has_the_pool_of_connections_that_it_brings(server: str, boo
 # ---------------------------------------------------------------- the shell steps
 
 
-# What these do has tests of its own.
+# These have tests of their own.
 OTHERS = {"Look at the environment bench", "Look for Nix", "Trust the checkout", "Write the site of these runs"}
 
 
@@ -224,8 +224,8 @@ def test_every_shell_step_is_one_call_and_fails_with_it(tmp_path: Path, step: St
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is what this is about")
 def test_in_a_container_git_works_in_a_checkout_of_another_user(tmp_path: Path) -> None:
-    """The steps of `without-nix`, in their order, as GitHub runs them there: as root, the workspace being the host
-    user's. Git refuses that until it is told otherwise, and the tests of this project list files by it."""
+    """The steps of `without-nix` run in order, as GitHub runs them there: as root, in a workspace that is the host
+    user's. Git refuses that until it is told otherwise, and this project's tests list files with Git."""
     checkout = tmp_path / "checkout"
     for name, job in jobs():
         steps_of_job = [step for step in shell_steps() if f"{step.workflow}: {step.job}" == name]
@@ -238,7 +238,7 @@ def test_in_a_container_git_works_in_a_checkout_of_another_user(tmp_path: Path) 
             os.chown(checkout, 1001, 1001)
             os.chown(checkout / ".git", 1001, 1001)
         else:
-            env["GIT_TEST_ASSUME_DIFFERENT_OWNER"] = "1"  # Git's own tests say it so
+            env["GIT_TEST_ASSUME_DIFFERENT_OWNER"] = "1"  # as Git's own tests do
         does = """if program == "make": os.execvp("git", ["git", "ls-files"])"""
         for step in steps_of_job:
             ended = run_step(step, checkout, does=does, env=env)
@@ -301,7 +301,7 @@ def test_an_unfit_machine_measures_only_when_forced(tmp_path: Path, code: int, f
 
 
 def test_doctor_looks_for_space_where_results_go(tmp_path: Path) -> None:
-    """Its parts are handed over, so that it takes the folder `results` of where it is started for that."""
+    """Its parts are handed over, so that it expects results in the folder `results` of where it is started."""
     run_step(shell_step("Examine the machine"), tmp_path, does='Path("examined").touch()')
     assert {path.name for path in (tmp_path / "bench").iterdir()} >= {"examined", "results"}
 

@@ -1,4 +1,4 @@
-"""Nothing is used before its sha256 is that of the lock file."""
+"""Nothing is used unless its sha256 is that of the lock file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def lock_with(sha256: str, coordinates: str = "org.example:thing:1.0:tar.gz:bin"
 
 
 def stand_in_for_maven(folder: Path, script: str) -> str:
-    """A program that gets Maven's arguments; `$repo` is the local repository that it was told to use."""
+    """Write a program that gets Maven's arguments; `$repo` is the local repository that it was told to use."""
     made = program(
         folder / "mvn",
         f"#!/bin/sh\necho \"$@\" >> '{folder}/calls'\n"

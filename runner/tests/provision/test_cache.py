@@ -98,7 +98,7 @@ def _thing(folder: Path) -> Path:
 
 
 def _flip(folder: Path) -> None:
-    """Nothing but a byte: neither size nor time of change tell."""
+    """Change a single byte, which neither the size nor the time of change reveals."""
     path = folder / "modules"
     times = (path.stat().st_atime_ns, path.stat().st_mtime_ns)
     path.write_bytes(b"\0\3")
@@ -169,7 +169,7 @@ def test_what_was_changed_is_made_anew_and_what_was_not_is_kept(tmp_path: Path) 
     with (target / "file").open("a") as file:
         file.write("more")
     kept(target, make, say=told.append)
-    assert told == [f"{target}: changed since it was made: file; making it anew"]
+    assert told == [f"{target}: changed since it was made: file; making it again"]
     assert ((target / "file").read_text(), len(made)) == ("content", 2)
     (target / SEAL).unlink()  # as an older version left it: nobody knows what was made
     kept(target, make, say=told.append)
@@ -194,7 +194,7 @@ def test_a_byte_that_changed_in_what_was_unpacked_has_it_got_again(
 ) -> None:
     monkeypatch.setenv("MATRIX_CACHE", str(tmp_path))
     targets: list[Path] = []
-    with monkeypatch.context() as meanwhile, suppress(MatrixError):  # nothing is there to be looked at
+    with monkeypatch.context() as meanwhile, suppress(MatrixError):  # there is nothing to look at
         meanwhile.setattr(module, "kept", lambda target, *_, **__: targets.append(target))
         provide()
     (target,) = targets
@@ -205,11 +205,11 @@ def test_a_byte_that_changed_in_what_was_unpacked_has_it_got_again(
     monkeypatch.setattr(artefacts, "fetch", mock.Mock(side_effect=MatrixError("got again")))
     with pytest.raises(MatrixError, match=r"^got again$"):
         provide()
-    assert f"{target}: changed since it was made: file; making it anew\n" in capsys.readouterr().out
+    assert f"{target}: changed since it was made: file; making it again\n" in capsys.readouterr().out
 
 
 def test_what_was_changed_behind_a_link_is_made_anew_at_the_place_of_the_link(tmp_path: Path) -> None:
-    """Somebody moved it to a larger disk."""
+    """Somebody may have moved it to a larger disk."""
     target, elsewhere = tmp_path / "cache" / "thing", tmp_path / "large" / "thing"
     elsewhere.parent.mkdir()
     kept(target, lambda folder: (folder / "file").touch(), say=print)

@@ -13,7 +13,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.command import run_logged
 from tests.support.waiting import has_ended, wait_until
 
-# As a command does it that can be stopped in order; the tool has a child of its own.
+# Works like a command that can be stopped cleanly; the tool has a child of its own.
 PROGRAM = """
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which packages hold a program's libraries, and that a program finds those that lie beside it."""
+"""Which packages hold a program's libraries, and how a program finds the libraries beside it."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ def test_libraries_of_libraries_and_nothing_else() -> None:
 
 
 def host_program() -> Path:
-    """A program under its own name, which `ls` need not be: coreutils may be one program for all its names."""
+    """Return a program under its own name, which `ls` need not be: coreutils may be one program for all its names."""
     found = shutil.which("bash")
     assert found is not None
     return Path(found).resolve()
 
 
 def lay_out(root: Path, core: str) -> tuple[Path, list[Path]]:
-    """A program and all that it loads, as packages would hold it: interpreter and libc in the folder `core`, the rest
-    in usr/lib/multi-arch. A host need not have a program with a library that needs another, so libraries of any libc
-    are made to be that."""
+    """Lay out a program and all that it loads as packages would: interpreter and libc in the folder `core`, the rest
+    in usr/lib/multi-arch. A host may have no program with a library that needs another, so libraries of any libc are
+    made to be that."""
     needed = loaded(host_program())
     libc = next(library for library in needed if library.name.startswith("libc.so"))
     for library in (*needed, *(libc.with_name(name) for name in CHAIN)):
@@ -80,7 +80,7 @@ def lay_out(root: Path, core: str) -> tuple[Path, list[Path]]:
 
 
 def copy_writable(source: Path, target: Path) -> None:
-    """Without a search path, as packages have it: Nix binds every program to its store, where all is read-only."""
+    """Copy without a search path, as in packages: Nix binds every program to its store, where all is read-only."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(source, target)
     target.chmod(0o755)

@@ -1,4 +1,4 @@
-"""What the host has, found on made-up hosts."""
+"""The host's tools, looked for on made-up hosts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make_jdk(home: Path, version: str, *, javac: bool = True) -> Path:
 
 
 def make_maven(home: Path, version: str, *, jar: str = "maven-core-x.jar") -> Path:
-    """A Maven whose program must not be started: it exits with 99."""
+    """Make a Maven whose program must not be started: it exits with 99."""
     (home / "lib").mkdir(parents=True)
     with zipfile.ZipFile(home / "lib" / jar, "w") as file:
         file.writestr("META-INF/maven/org.apache.maven/maven-core/pom.properties", f"version={version}\n")
@@ -92,7 +92,7 @@ def test_each_missing_thing_is_one_line_that_says_how_to_get_it(tmp_path: Path) 
     make_jdk(tmp_path / "jvm" / "17", "17.0.1")
     jdk, maven = problems({"PATH": ""}, (tmp_path / "jvm",))
     assert "a JDK 21 or newer with javac is needed" in jdk and str(tmp_path / "jvm") in jdk
-    assert "apt-get install openjdk-21-jdk-headless (Debian 12 has none), your system's like" in jdk
+    assert "apt-get install openjdk-21-jdk-headless (Debian 12 has none), your system's equivalent" in jdk
     assert "Maven 3.8 or newer is needed, no mvn on PATH: apt-get install maven" in maven
     assert "\n" not in jdk + maven
 
@@ -132,7 +132,7 @@ def test_an_old_python_and_a_bare_one_are_named(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     monkeypatch.setattr(sys, "platform", "darwin")
     system, python, venv, parts = problems({"PATH": str(path)}, (tmp_path / "jvm",))
-    assert "Linux only" in system
+    assert "only on Linux" in system
     assert "Python 3.11 to 3.14 is needed, this is 3.10.4" in python
     assert "without _ctypes, _lzma, _ssl: apt-get install libffi-dev liblzma-dev libssl-dev," in parts
     assert "apt-get install python3.10-venv," in venv, "python3-venv is for the system's default Python alone"

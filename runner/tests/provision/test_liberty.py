@@ -37,7 +37,7 @@ def test_a_folder_that_it_cannot_run_from_is_told() -> None:
 
 
 def test_it_can_be_cut_down_below_a_folder_with_an_umlaut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The JVM that does it takes the encoding of paths from its locale, and knows ASCII alone where it has none."""
+    """The JVM that does it takes the encoding of paths from its locale, and knows only ASCII if it has none."""
     whole = tmp_path / "whole.zip"
     with zipfile.ZipFile(whole, "w") as file:
         file.writestr("wlp/lib/platform/java/java9.options", "--add-opens\n")

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.real
 
 
 def test_the_pinned_version_is_what_runs(tmp_path: Path) -> None:
-    """On the JDK that was chosen, whatever the user's other Maven is told."""
+    """It runs on the JDK that was chosen, whatever the user's other Maven is told."""
     (tmp_path / ".mavenrc").write_text("JAVA_HOME=/nowhere\n")
     version = artefacts.load_lock(ROOT).artefact("maven").version
     command, env = maven.maven_command(ROOT, ["--version"])
@@ -38,7 +38,7 @@ def empty(tmp_path: Path) -> Path:
 def test_it_goes_by_the_settings_of_the_host_s_maven(
     empty: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Those of all users, where companies keep their mirrors; one that cannot be read shows that it was."""
+    """They are those of all users, where companies keep their mirrors; broken ones show that they were read."""
     settings = empty / "maven" / "conf" / "settings.xml"
     settings.parent.mkdir(parents=True)
     settings.write_text("<settings><mirrors>")

@@ -1,4 +1,4 @@
-"""What a package hands over, and what is said of where parts came from."""
+"""The parts that a package hands over, and what is said about where parts came from."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.support.project import ROOT
 def test_releases_of_servers_are_those_of_the_workloads_that_are_handed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the sources beside them have or lack."""
+    """This holds whatever the sources beside them have or lack."""
     parts = write_nix_parts(tmp_path)
     monkeypatch.setenv(VARIABLE, str(parts))
     handed = handed_over()
@@ -89,7 +89,7 @@ SMALL = {
     "jdks": {"temurin-25": "/nix/store/jdk"},
     "servers": {"open-liberty": {"home": "/nix/store/wlp", "version": "25.0.0.12", "sha256": "0" * 64}},
 }
-# Rolling JDKs are in no flake, and of early access nobody promises anything.
+# Rolling JDKs are in no flake, and nobody promises anything about early access.
 FIVE = ("temurin-25", "temurin-21", "openjdk-22-ea", "openjdk-28-nightly", "semeru-21")
 
 
@@ -120,7 +120,7 @@ def test_what_is_asked_for_and_was_not_handed_over_is_named_with_who_has_it(
         set_up_parts(
             find_project(), matrix, cells, profile=matrix.profiles[profile], capacities_rps={}, say=pytest.fail
         )
-    everything = "`nix run .#everything -- run …` has every part that lasts, of JDKs those on axes.jdk"
+    everything = "`nix run .#everything -- run …` has every part that lasts, and of JDKs those on axes.jdk"
     assert str(error.value) == f"this `matrix` was handed {lacking}: {everything}"
 
 
@@ -139,7 +139,7 @@ def test_the_path_is_for_checkouts_and_a_named_wrk2_for_all(tmp_path: Path, monk
 
 
 def test_parts_that_are_not_there_are_named(tmp_path: Path) -> None:
-    with pytest.raises(MatrixError, match=r"the workloads are not complete: .*mp-ping.war.* is not there"):
+    with pytest.raises(MatrixError, match=r"the workloads are incomplete: .*mp-ping.war.* is missing"):
         open_workloads(ROOT, tmp_path)
     with pytest.raises(MatrixError, match=r"java9.options: No such file or directory: no Open Liberty in "):
         open_liberty(tmp_path, "1", "0" * 64)
@@ -178,9 +178,9 @@ def test_a_run_from_a_checkout_says_what_was_the_hosts(tmp_path: Path) -> None:
     assert len(found.not_pinned(source_dirty=False)) == 4
     rolling = origins(_parts("cache", "openjdk-28-nightly", tmp_path), None).parts[-1]
     assert rolling.origin == "host"
-    assert rolling.detail == "a rolling entry; 25.0.4.1+1, the newest when it was got"
+    assert rolling.detail == "a rolling entry; 25.0.4.1+1, the newest when it was fetched"
     on_host = origins(_parts("host", "openjdk-28-nightly", tmp_path), None).parts[-1]
-    assert "rolling" in on_host.detail and "the newest not looked for" in on_host.detail
+    assert "rolling" in on_host.detail and "no newer one was looked for" in on_host.detail
     assert origins(_parts("cache", "temurin-25", tmp_path), None).parts[-1].origin == "hash"
 
 
@@ -188,4 +188,4 @@ def test_another_nixpkgs_than_the_locked_one_is_not_fully_pinned() -> None:
     other = FlakeInput(name="nixpkgs", rev=None, nar_hash="sha256-x", locked=False)
     part = PartOrigin(part="tool", origin="nix", detail="built by the flake")
     provenance = Provenance(inputs=(other,), parts=(part,))
-    assert provenance.not_pinned(source_dirty=False) == ("nixpkgs is not the one of flake.lock",)
+    assert provenance.not_pinned(source_dirty=False) == ("nixpkgs is not the one in flake.lock",)

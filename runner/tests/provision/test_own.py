@@ -26,7 +26,7 @@ def own(command: str, **arms: str) -> OwnApplication:
 
 
 def test_a_list_for_java_is_seen_from_its_folder(folder: Path) -> None:
-    """In the command that is started, and in what is recorded."""
+    """This holds for the command that is started and for what is recorded."""
     words = placed(shlex.split("java -cp my.jar:lib:lib/*:gone.jar Main my.jar lib {port}"), folder)
     entries = f"{folder}/my.jar:{folder}/lib:{folder}/lib/*:gone.jar"
     assert words == ["java", "-cp", entries, "Main", f"{folder}/my.jar", "lib", "{port}"]
@@ -34,7 +34,7 @@ def test_a_list_for_java_is_seen_from_its_folder(folder: Path) -> None:
 
 
 def test_what_arms_and_agents_load_is_recorded(folder: Path) -> None:
-    """A build of its own for each arm; -cp at the end of a command does not reach into them."""
+    """Each arm may have a build of its own; -cp at the end of a command does not reach into the arms."""
     found = own("java {jvm_options} {arm} {port} -cp", pool="-jar my.jar", virtual="-jar lib/virtual.jar")
     (folder / "lib" / "virtual.jar").write_bytes((folder / "my.jar").read_bytes())
     assert set(find_own(found, folder).sha256) == {"my.jar", "lib/virtual.jar"}
@@ -70,7 +70,7 @@ def test_what_java_may_find_is_not_refused(command: str, folder: Path) -> None:
         ("java -jar no.jar {port}", "-jar no.jar: there is no such file"),
         ("A=1 java {jvm_options} -XX:+UseCompactObjectHeaders -jar no.jar {port}", "-jar no.jar: there is no"),
         ("java --add-modules a,b -cp no.jar Main {port}", "-cp no.jar: there is no such file"),
-        ("java -jar lib {port}", "lib: it is no archive"),
+        ("java -jar lib {port}", "lib: it is not an archive"),
     ],
 )
 def test_what_java_will_not_find_is_told(command: str, told: str, folder: Path) -> None:

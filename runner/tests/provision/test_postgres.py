@@ -1,4 +1,4 @@
-"""PostgreSQL as it is got: which release, what is in its archive, and what is no PostgreSQL."""
+"""How PostgreSQL is obtained: which release, what is in its archive, and what is no PostgreSQL."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def archive(path: Path, *, inside: str = "postgres-linux.txz") -> Path:
 
 @pytest.fixture
 def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What is got instead of the pinned archive."""
+    """The file that is fetched instead of the pinned archive."""
     path = tmp_path / "release.jar"
     monkeypatch.setenv("MATRIX_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(artefacts, "fetch", lambda lock, name: path)
@@ -74,5 +74,5 @@ def test_what_is_no_postgresql_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MatrixError, match=r"bin/postgres does not start here: .*No such file"):
         postgres_at(tmp_path)
     program(tmp_path / "bin" / "postgres", "#!/bin/sh\necho something else\n")
-    with pytest.raises(MatrixError, match=r"is no PostgreSQL: it says 'something else'$"):
+    with pytest.raises(MatrixError, match=r"is not PostgreSQL: it says 'something else'$"):
         postgres_at(tmp_path)

@@ -142,13 +142,13 @@ def test_no_sources_are_said(tmp_path: Path) -> None:
             "burn",
             "plexus-archiver-4.12.0.jar",
             "0" * 64,
-            "plexus-archiver.* trusted checksum mismatch.*remove its folder below .*/m2",
+            "plexus-archiver.* trusted checksum mismatch.*remove the file's folder below .*/m2",
         ),
         ("request-executor", "org.osgi.core-6.0.0.jar", None, "Missing from summaryFile trusted checksum.*osgi.core"),
     ],
 )
 def test_a_part_not_as_locked_stops_it(module: str, jar: str, digest: str | None, message: str, tmp_path: Path) -> None:
-    """A plugin's own dependency with other bytes, and a dependency that the lock does not have."""
+    """One part is a plugin's own dependency with other bytes, the other a dependency that the lock does not have."""
     root = copy_sources(tmp_path)
     checksums = root / "workloads" / maven.CHECKSUMS
     lines = checksums.read_text().splitlines()

@@ -1,4 +1,4 @@
-"""What real forks are measured with, set up once by each worker, and a check that none leaves a process behind."""
+"""The parts that real forks need, set up once by each worker, and a check that no fork leaves a process behind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def driver_for_seconds() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def patience() -> Iterator[None]:
-    """A server that answers late, or a JVM that asks another one, has four tests beside it on two CPUs."""
+    """Longer timeouts: a server that answers late, or a JVM that asks another, has four tests beside it on two CPUs."""
     with mock.patch.object(sampler, "GAUGES_TIMEOUT_S", 30.0), mock.patch.object(jcmd, "TIMEOUT_S", 60.0):
         yield
 
@@ -51,7 +51,7 @@ def jar(java: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def fork_of(project: Project, parts: Parts, tmp_path: Path) -> ForkOf:
-    """The fork of a cell of this JDK and executor, with what else its key says, in this test's folder."""
+    """A function that makes the fork of a cell with this JDK, executor and rest of its key, in this test's folder."""
 
     def made(jdk: str, executor: str, *, feature_set: str = "restfulWS-3.1", **cell: object) -> ForkDraft:
         return setup_of(project, parts, key(jdk, executor, **cell), tmp_path, feature_set=feature_set)

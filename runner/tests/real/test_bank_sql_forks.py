@@ -61,7 +61,7 @@ def databases() -> list[psutil.Process]:
 
 @dataclass
 class Meddler:
-    """Does this in the database right before its books are checked, and stays connected."""
+    """A listener that runs `sql` in the database right before its books are checked, and stays connected."""
 
     sql: str
     client: DatabaseClient | None = None
@@ -117,7 +117,7 @@ def test_its_books_are_kept_and_its_connections_and_open_transactions_are_watche
 
 @dataclass
 class Threads:
-    """Knows how threads are called right after the load, as far as the kernel shows it: 15 characters."""
+    """A listener that notes threads' names right after the load, as far as the kernel shows them: 15 characters."""
 
     names: frozenset[str] = frozenset()
 
@@ -134,9 +134,9 @@ class Threads:
 def test_requests_that_get_no_connection_in_time_are_counted(
     fork_of: ForkOf, server: str, pool: Literal["hikari", "agroal"], thread: str
 ) -> None:
-    """Those of Spring’s repositories, too, whose transactions wrap what the pool refuses with."""
+    """This includes those of Spring’s repositories, whose transactions wrap what the pool refuses with."""
     asked, threads = Database(pool=pool, connections=1, wait_ms_max=250), Threads()
-    profile = usual(window_s=1.5)["profile"]  # so that what is refused in it is answered in it
+    profile = usual(window_s=1.5)["profile"]  # so that requests refused in it are answered in it
     cell = {**BANK, "server": server}
     executor = f"{server}-virtual"
     setup = on_a_database(fork_of("temurin-25", executor, **cell), asked, in_flight=900)
@@ -162,8 +162,8 @@ UNDONE = f"""
 @pytest.mark.parametrize(
     ("done", "contradicting", "lost"),
     [
-        (UNDONE, "0 accounts contradict", 1),  # every balance is what the others make it
-        # As of a balance that was read while another transfer changed it.
+        (UNDONE, "0 accounts contradict", 1),  # every balance is what the other transfers make it
+        # Like a balance that was read while another transfer changed it.
         (f"update transfer set payer_minor = payer_minor - 1 where {NEWEST}", "1 account contradicts", 0),
     ],
 )
@@ -175,7 +175,7 @@ def test_a_transfer_that_is_lost_or_told_a_wrong_balance_is_found(
     (reason,) = fork.reasons
     assert fork.status is Status.FAILED and reason.code == "lost-update"
     assert contradicting in reason.message
-    kept, answered = re.findall(r"; ([0-9,]+) transfers are kept, ([0-9,]+) were answered$", reason.message)[0]
+    kept, answered = re.findall(r"; ([0-9,]+) transfers are recorded, ([0-9,]+) were answered$", reason.message)[0]
     assert int(kept.replace(",", "")) == int(answered.replace(",", "")) - lost
 
 

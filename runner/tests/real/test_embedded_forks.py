@@ -1,4 +1,4 @@
-"""Real forks on embedded servers, measured, proven and judged like those on the usual one; and bounded virtual ones."""
+"""Real forks on embedded servers, measured, proven and judged as on the usual one; and bounded virtual threads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.real
 
 BURN_US = 100
 EMBEDDED = [kind for kind in server_kinds().values() if kind.jar is not None]
-# What every whole run measures (tests/support/project.py), beside `virtual`; and what is in test_pinning_forks.py, in
+# Measured by every whole run (tests/support/project.py), beside `virtual`; or covered in test_pinning_forks.py or
 # test_bank_sql_forks.py.
 ELSEWHERE = {
     ("jetty", "temurin-25", "jetty"),
@@ -26,7 +26,7 @@ ELSEWHERE = {
 FORKS = [
     *((kind.name, "temurin-25", row.replace("-N", "-8")) for kind in EMBEDDED for row in kind.executors),
     *((kind.name, "temurin-21.0.8", kind.virtual if kind.has(kind.virtual) else kind.own_pool) for kind in EMBEDDED),
-    # Every plugged executor is in RequestThreadsTest, which the modules of all servers run on themselves.
+    # RequestThreadsTest covers every plugged executor, and the modules of all servers run it on themselves.
     ("jetty", "temurin-25", "virtual-bounded-8"),
 ]
 

@@ -1,4 +1,4 @@
-"""Real experiments without a server on real JDKs, small: what physics says about them, not how fast they are."""
+"""Small real experiments without a server, on real JDKs: what physics says about them, not how fast they are."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.real
 
 PINS, FREE = "temurin-21.0.8", "temurin-25"
 BOTH = (PINS, FREE)
-# Long against what a busy host makes a thread late by.
+# Long compared with how late a busy host makes a thread.
 BLOCK_MS = 200
 DURATION_S = 3.0
 BURN_S = 1.0
@@ -101,7 +101,7 @@ def run(real: Real, key: CellKey, folder: Path, duration_s: float = DURATION_S) 
     ((_, made),) = assemble(
         real.matrix, shared["profile"], real.parts, {key: cpus}, calibration, shared["host"], confiner, Flags(confiner)
     )
-    if key.workload not in ("burn-small", "json-small"):  # what these are about, the second compiler makes
+    if key.workload not in ("burn-small", "json-small"):  # the second compiler makes what these are about
         assert isinstance(made, ProgramCell)
         java, *arguments = made.command
         made = replace(made, command=(java, C1_ALONE, *arguments))
@@ -111,14 +111,14 @@ def run(real: Real, key: CellKey, folder: Path, duration_s: float = DURATION_S) 
 
 
 def told(fork: Fork) -> ProgramResult:
-    """What it said; the host's noise is not what these tests are about."""
+    """Return what the program reported; the host's noise is not what these tests are about."""
     assert fork.status is not Status.FAILED, fork.reasons
     assert fork.result is not None
     return fork.result
 
 
 def run_judged(real: Real, key: CellKey, folder: Path, duration_s: float = DURATION_S) -> Fork:
-    """The host was judged by what it did while the program measured, if it did."""
+    """Run a fork and check that the host was judged by what it did while the program measured, if it did."""
     chosen: list[tuple[Sequence[Moment], Stretch]] = []
 
     def spy(moments: Sequence[Moment], span: MeasuredSpan | None) -> Stretch:
@@ -139,13 +139,13 @@ def run_judged(real: Real, key: CellKey, folder: Path, duration_s: float = DURAT
     assert stretch.before.monotonic_ns <= span.start_monotonic_ns
     assert span.end_monotonic_ns <= stretch.after.monotonic_ns <= moments[-1].monotonic_ns
     assert fork.program.host_span_s == pytest.approx(stretch.duration_s)
-    # The kernel tells what an ended program has used in whole microseconds.
+    # The kernel reports what an ended program has used in whole microseconds.
     used_us = [at.program_cpu_ns // 1000 for at in (stretch.before, stretch.after, moments[-1])]
     assert with_start or used_us[0] > 0
     assert used_us[0] < used_us[1] <= used_us[2]
     if found.experiment in ("burn", "pinning"):
         assert measured_s == pytest.approx(duration_s)
-        # Two clocks of one process: of all its threads, and as the program itself reads it, in ticks of 10 ms.
+        # Two clocks of one process: that of all its threads, and the one that the program reads, in ticks of 10 ms.
         assert (used_us[1] - used_us[0]) / 1e6 >= 0.99 * found.seen["cpu_s"] - 0.02
     host = fork.program.host
     assert host is not None and host.elapsed_s == fork.program.host_span_s
@@ -234,7 +234,7 @@ def test_connections_are_borrowed_from_the_pool_that_was_asked_for(real: Real, t
 
 
 def rows_of_the_ended() -> set[Path]:
-    """Not those of a program that another run on this host has started."""
+    """Return the folders of rows whose program has ended, not those of another run on this host."""
     found = Path("/var/tmp").glob("jdkmatrix-puts-*")
     return {folder for folder in found if not psutil.pid_exists(int(folder.name.split("-")[2]))}
 
@@ -256,7 +256,7 @@ def test_rows_of_a_program_that_was_killed_are_gone_with_the_next_one(
     before = rows_of_the_ended()
 
     def ended(process: subprocess.Popen[bytes], timeout_s: float) -> int:
-        """Once there are rows: a moment after its folder is made, the program is ready to remove it."""
+        """Kill the program once there are rows: a moment after its folder is made, it is ready to remove it."""
         while process.poll() is None and not list(Path("/var/tmp").glob(f"jdkmatrix-puts-{process.pid}-*/*")):
             time.sleep(0.01)
         process.kill()
@@ -277,7 +277,7 @@ def test_lines_on_standard_output_do_not_hide_the_result(real: Real, tmp_path: P
     assert sum(line.startswith("thread ") for line in lines) == 20
 
 
-# Every arm burns in BurnTest of the program itself, on one JDK.
+# In BurnTest of the program itself, every arm burns, on one JDK.
 @pytest.mark.parametrize(
     ("jdk", "executor", "load"),
     [(FREE, "platform", "tasks-4"), (FREE, "fjp-fifo", "tasks-50-per-s"), (PINS, "virtual", "tasks-4")],
@@ -295,7 +295,7 @@ def test_an_arm_burns(real: Real, tmp_path: Path, jdk: str, executor: str, load:
 
 
 def test_a_killed_program_leaves_no_file_behind(real: Real, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a box does that ends it: nothing in it can tidy up."""
+    """It is killed as by a box that ends it: nothing in the program can tidy up."""
     shared, places = Path("/tmp"), (Path("/tmp"), tmp_path / "scratch")
     before = set(shared.iterdir())
 
@@ -346,7 +346,7 @@ def test_a_host_that_refuses_threads_is_a_result(real: Real, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("jdk", BOTH)
 def test_a_pool_takes_rounds_and_virtual_threads_one(real: Real, tmp_path: Path, jdk: str) -> None:
-    """Some on either; all of them on one in FanoutTest of the program itself."""
+    """Some run on either JDK; in FanoutTest of the program itself, all of them run on one."""
     for how in ("structured", "fixed-5" if jdk == PINS else "virtual-semaphore-5"):
         found = told(run_judged(real, cell("fan", jdk, how, "count-20"), tmp_path))
         assert (found.outcome, seen(found)["ok"], seen(found)["failed"]) == ("complete", 20, 0)

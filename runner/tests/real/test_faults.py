@@ -1,4 +1,4 @@
-"""What can go wrong with a server or a driver in the middle of a fork, provoked: each ends in a recorded reason."""
+"""Provoked faults of a server or a driver in the middle of a fork: each ends in a recorded reason."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def assert_failed(fork: Fork, code: str, *words: str) -> None:
 
 
 def jetty(fork_of: ForkOf, executor: str = "jetty") -> ForkDraft:
-    """What happens to a fork is the same on every server, and this one starts soonest."""
+    """Return a draft on Jetty: what happens to a fork is the same on every server, and this one starts soonest."""
     return fork_of("temurin-25", executor, server="jetty")
 
 
@@ -72,7 +72,7 @@ def test_a_server_in_a_box_that_somebody_else_has_killed(fork_of: ForkOf) -> Non
 
 
 def test_a_server_that_kills_itself_for_want_of_memory(fork_of: ForkOf, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the kernel kills beside it for the same reason."""
+    """This holds whatever the kernel kills beside it for the same reason."""
     for module in ("host.ending", "servers.process"):
         monkeypatch.setattr(f"jdkmatrix.{module}.oom_kills", lambda: 0)
     setup = jetty(fork_of)
@@ -107,7 +107,7 @@ def test_a_driver_that_is_killed(fork_of: ForkOf) -> None:
 def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(
     fork_of: ForkOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whichever waits for it first: a question of ours, or what the load has left, if it has left any."""
+    """It is ended by whichever waits for it first: a query of ours, or the requests that the load has left, if any."""
     monkeypatch.setattr(sampler, "GAUGES_TIMEOUT_S", 2.0)
     setup = with_rules(jetty(fork_of, "fixed-1"), answer_timeout_s=2)
     askers: list[threading.Thread] = []
@@ -131,7 +131,7 @@ def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(
     for asker in askers:
         asker.join(60)
     assert_failed(fork, "server-hangs", "threads.txt")
-    left = "for 2 s, none of the requests that the load has left was answered"
+    left = "for 2 s, none of the requests left over from the load was answered"
     assert "no answer within 2 s" in fork.reasons[0].message or left in fork.reasons[0].message
     assert {"threads.txt", "virtual-threads.txt"} <= fork.logs.keys()
     assert "jdkmatrix" in (setup.log_dir / "threads.txt").read_text()
@@ -153,7 +153,7 @@ def test_a_server_that_somebody_else_has_stopped_does_not_hang(
 
 
 def test_a_window_in_which_this_tool_was_stopped_is_refused(fork_of: ForkOf) -> None:
-    """As Ctrl-Z does; the server and the driver go on, at a rate that leaves the tests beside this one some CPU."""
+    """Ctrl-Z stops it like this; the server and the driver go on, at a rate that leaves other tests some CPU."""
     setup = with_subject(jetty(fork_of), load=RateLoad(rate_rps=500, connections=10))
     setup = with_subject(setup, profile=usual(windows=2, window_s=3.0)["profile"])
     begun = f"until [ -e '{setup.log_dir}/window-2.hlog' ]; do sleep 0.05; done; sleep 0.5"
@@ -167,7 +167,7 @@ def test_a_window_in_which_this_tool_was_stopped_is_refused(fork_of: ForkOf) -> 
 
 
 def test_a_log_that_floods(fork_of: ForkOf) -> None:
-    """On a server with a log of its own beside its console."""
+    """The server has a log of its own beside its console."""
     setup = with_rules(fork_of("temurin-25", "liberty"), log_bytes_max=20_000_000)
     stop = threading.Event()
 

@@ -19,8 +19,8 @@ from tests.support.real_parts import ROUNDS_PER_US, ForkOf, Silent, subject_of, 
 
 pytestmark = pytest.mark.real
 
-# `fixed-N` is in test_liberty_real.py, `virtual-bounded-N` in test_embedded_forks.py; below is `platform`, and the
-# server's own pool. On the other JDKs, what a release could change: virtual threads, the server's own and ours.
+# `fixed-N` is in test_liberty_real.py, `virtual-bounded-N` in test_embedded_forks.py; `platform` and the server's own
+# pool are below. On the other JDKs, what a release could change: virtual threads, the server's own and ours.
 FORKS = [
     *(("temurin-25", executor) for executor in ("virtual", "liberty-virtual", "cached")),
     *(("temurin-21.0.8", executor) for executor in ("liberty-virtual", "virtual")),
@@ -42,7 +42,7 @@ def assert_measured(fork: Fork) -> None:
     assert served.on(place_of(fork.proof.executor)) == served.begun
     if fork.proof.executor in ("virtual", "platform"):
         assert served.threads_started is not None and served.threads_started >= served.begun
-    # The hooks that plugged it in are gone: no look-up of a service under load meets them.
+    # The hooks that plugged it in are gone: no service look-up under load meets them.
     hooked = any(part.startswith("-Djdkmatrix.executor.bundle=") for part in fork.command)
     assert [one.value for one in window.readings if one.metric == "hook_calls"] == ([0] if hooked else [])
     assert fork.samples
@@ -61,7 +61,7 @@ def assert_gauges(executor: str, samples: list[Gauges | None]) -> None:
 
 @pytest.mark.parametrize(("jdk", "executor"), FORKS)
 def test_every_executor_and_every_jdk(fork_of: ForkOf, jdk: str, executor: str) -> None:
-    """One as busy as it can be; the others at a rate, which leaves the tests beside them some CPU."""
+    """One is as busy as it can be; the others run at a rate that leaves the tests beside them some CPU."""
     setup = fork_of(jdk, executor)
     if (jdk, executor) != FORKS[0]:
         setup = with_subject(setup, load=RateLoad(rate_rps=500, connections=10))
@@ -88,7 +88,7 @@ def test_microprofile_burn_and_a_constant_rate(fork_of: ForkOf) -> None:
 
 
 def test_a_search_for_the_capacity(fork_of: ForkOf, tmp_path: Path) -> None:
-    """Any request may take so long, and the server is cold: what is found means nothing, its bounds do."""
+    """Requests may take very long, and the server is cold: what is found means nothing, but its bounds do."""
     setup = fork_of("temurin-25", "liberty")
     load = CapacityLoad(connections=5, p99_max_us=1e9, floor_share=0.01, resolution=0.9, step_s=0.5)
     fork = measure_fork(with_subject(setup, load=load), Silent())
@@ -104,7 +104,7 @@ def test_a_search_for_the_capacity(fork_of: ForkOf, tmp_path: Path) -> None:
 
 
 def test_an_executor_that_is_not_the_cells_fails_the_fork(fork_of: ForkOf) -> None:
-    """On the server that starts soonest, as below: every server answers with the name of what runs a request."""
+    """The server is the one that starts soonest, as below: each server answers with the name of what runs a request."""
     setup = fork_of("temurin-25", "virtual", server="jetty")
     other = replace(subject_of(setup).instance, executor="cached")
     fork = measure_fork(with_subject(setup, instance=other), Silent())

@@ -27,7 +27,7 @@ def loaded(run: Path) -> LoadedRun:
 
 @pytest.mark.usefixtures("one_run_on_this_host")
 def test_two_ways_to_start_a_jar_are_compared(jar: Path, tmp_path: Path) -> None:
-    """And a run that goes on would measure again what another jar of that name has measured."""
+    """A run that is resumed would measure again what another jar of that name has measured."""
     home, run = make_project(tmp_path / "project"), tmp_path / "run"
     mine = tmp_path / "my.jar"
     mine.write_bytes(jar.read_bytes())
@@ -77,7 +77,7 @@ def test_two_ways_to_start_a_jar_are_compared(jar: Path, tmp_path: Path) -> None
 
 @pytest.mark.usefixtures("one_run_on_this_host")
 def test_a_war_is_deployed_unchanged(java: Path, parts: Parts, tmp_path: Path) -> None:
-    """By other servers than this: tests/real/test_own_tried.py."""
+    """Other servers are covered in tests/real/test_own_tried.py."""
     home, run = make_project(tmp_path / "project"), tmp_path / "run"
     short = f'"-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", "{C1_ALONE}"'
     rewrite(home / "matrix.toml", ('"-Xms1g", "-Xmx1g", "-XX:+UseG1GC"', short))

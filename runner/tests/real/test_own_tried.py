@@ -1,4 +1,4 @@
-"""All that can be wrong with an application that is not ours is told when it is tried, before anything is measured."""
+"""Whatever can be wrong with an application that is not ours is told when it is tried, before any measurement."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def cell_of(parts: Parts, instance: Instance, path: str, first_response_timeout_
 
 
 def tried(parts: Parts, instance: Instance, path: str, first_response_timeout_s: float = 60) -> str:
-    """What is told of it."""
+    """Try the instance and return what is told of it."""
     with pytest.raises(MatrixError) as told:
         try_once(cell_of(parts, instance, path, first_response_timeout_s), path)
     return str(told.value)
@@ -71,7 +71,7 @@ def tried(parts: Parts, instance: Instance, path: str, first_response_timeout_s:
 
 @pytest.fixture
 def short_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From outside: each is a closed loop on all CPUs."""
+    """Shorter looks from outside: each is a closed loop on all CPUs."""
     monkeypatch.setattr(outside, "LOOK_S", 1.0)
     monkeypatch.setattr(outside, "COUNT_S", 0.5)
 
@@ -83,10 +83,10 @@ def short_looks(monkeypatch: pytest.MonkeyPatch) -> None:
         ("{port} {address} never-listens", "/items", {},
          ["did not start within 1 s", "to GET /items; the port is closed"]),
         ("{port} {address}", "/broken", {},
-         ["GET /broken is answered with status 500, and 2xx is needed (--path): no database"]),
+         ["GET /broken is answered with status 500, but 2xx is needed (--path): no database"]),
         ("{port} 0.0.0.0", "/items", {}, ["where other hosts can reach it", "{address}, which is 127.0.0.1"]),
         ("{port} {address} ignores-the-switch", "/items", {"executor": "virtual"},
-         ['"virtual" promises virtual threads, and they had 0.0 % of the CPU time', "“pool-#-thread-#” (8)"]),
+         ['"virtual" promises virtual threads, but they used 0.0 % of the CPU time', "“pool-#-thread-#” (8)"]),
         ("{port}", "/items", {"program": "no-such-java"}, ["cannot start no-such-java: No such file"]),
     ],
 )  # fmt: skip
@@ -100,7 +100,7 @@ def test_what_is_wrong_with_an_application_is_told(
 
 def test_a_command_must_become_the_server(parts: Parts, started: Callable[..., Instance], jar: Path) -> None:
     message = tried(parts, started("{port} {address}", program='/bin/sh -c \'"$0" "$@" & wait\' {java}'), "/items")
-    assert "another process's" in message and "a command must become the server (exec)" in message
+    assert "belongs to another process" in message and "a command must become the server (exec)" in message
     left = [one for one in psutil.process_iter(["cmdline"]) if str(jar) in (one.info["cmdline"] or ())]
     assert not left, "what it has started ends with it"
 
@@ -120,7 +120,7 @@ def of_war(server: str, war: Path, path: str, workloads: Workloads, parts: Parts
 def test_a_war_is_deployed_unchanged_and_served_by_virtual_threads(
     server: str, workloads: Workloads, parts: Parts, java: Path, tmp_path: Path
 ) -> None:
-    """On Open Liberty forks of it are measured: tests/real/test_own_application.py."""
+    """For Open Liberty, tests/real/test_own_application.py measures forks of it."""
     war = make_war(java, workloads, tmp_path / "shop.war")
     assert try_once(cell_of(parts, of_war(server, war, "/items/7", workloads, parts), "/items/7"), "/items/7") > 0
 

@@ -1,4 +1,4 @@
-"""Requests that block with a monitor held: on JDK 21 as many are served at once as there are carriers, then all."""
+"""Requests that block while holding a monitor: JDK 21 serves as many at once as it has carriers, JDK 25 all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.real
 CARRIERS = 2
 BLOCK_S = 0.25
 CONNECTIONS = 40
-LEAST_US = BLOCK_S * 1e6 * (1 - 1e-3)  # a histogram of three digits tells the lower end of what counts as the same
+LEAST_US = BLOCK_S * 1e6 * (1 - 1e-3)  # a histogram of three digits gives the lower end of what counts as the same
 WINDOW_S = 3.0  # 12 times the block; the last answers come after its end
 PINNED_RPS = CARRIERS / BLOCK_S  # Little's law, with one request in flight per carrier
 FEATURES = "restfulWS-3.1-jsonb-3.0-servlet-6.0"
@@ -54,7 +54,7 @@ def throughputs_rps(fork: Fork) -> list[float]:
 
 
 def test_a_monitor_pins_on_21_in_every_window(fork_of: ForkOf) -> None:
-    """In the second one, too: what the first has left in the server is neither in its way nor taken for a hang."""
+    """It pins in the second one, too: what the first left in the server is neither in its way nor taken for a hang."""
     setup = with_rules(fork_of("temurin-21.0.8", "virtual", server="jetty"), answer_timeout_s=ANSWER_TIMEOUT_S)
     fork = blocked(setup, "synchronized", windows=2, connections=CROWD)
     both = throughputs_rps(fork)

@@ -49,7 +49,7 @@ def cells_on_disk(run: Path) -> list[Path]:
 
 
 def java_below(home: Path) -> Iterator[psutil.Process]:
-    """Servers and drivers whose files are in this project."""
+    """Yield the servers and drivers whose files are in this project."""
     for process in psutil.process_iter(["name", "environ", "cmdline"]):
         if process.info["name"] == "java" and str(home) in " ".join(
             [*(process.info["cmdline"] or ()), *(process.info["environ"] or {}).values()]
@@ -78,7 +78,7 @@ def want_a_jdk_that_cannot_be_had(home: Path) -> None:
 
 
 def test_kill_9_and_resume(home: Path) -> None:
-    """With a JDK besides that cannot be had, which is told and shown."""
+    """The run also asks for a JDK that cannot be had, which is told and shown."""
     want_a_jdk_that_cannot_be_had(home)
     run = home / "results" / "killed"
     process = start(home, "--profile", "short", "--run", "results/killed", "--site", "site")
@@ -94,7 +94,7 @@ def test_kill_9_and_resume(home: Path) -> None:
 
     resumed = matrix(home, "run", "--resume", "--run", str(run), timeout_s=RUN_TIMEOUT_S)
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
-    assert "1 block was cut off or lacks forks; measuring it whole again" in resumed.stdout
+    assert "1 block was cut off or lacks forks; measuring it again as a whole" in resumed.stdout
     after = loaded(run)
     assert after.run.status == "complete"
     assert after.run.run_id == before.run.run_id == run.name
@@ -103,7 +103,7 @@ def test_kill_9_and_resume(home: Path) -> None:
     assert [fork.session for cell in after.cells for fork in cell.forks] == [2, 2], "no block is split"
     assert all(fork.status is not Status.FAILED for cell in after.cells for fork in cell.forks)
     (kept,) = (fork for cell in after.cells for fork in cell.attempts)
-    assert kept.reasons[-1].message == "the block was measured whole again in session 2"
+    assert kept.reasons[-1].message == "the whole block was measured again in session 2"
     assert kept.model_copy(update={"reasons": first.reasons}) == first, "what was finished is kept whole"
     assert all((run / "cells" / path).is_file() for path in kept.logs.values())
     assert sorted(after.run.order) == sorted([*before.run.order, before.cells[0].key.fork_label(1, attempt=2)])
@@ -123,7 +123,7 @@ def test_kill_9_and_resume(home: Path) -> None:
 
 
 def test_a_run_keeps_others_away_and_when_stopped_what_is_finished(home: Path) -> None:
-    """By Ctrl-C; SIGTERM, which ends a slice, is tried in test_own_application.py."""
+    """It is stopped by Ctrl-C; SIGTERM, which ends a slice, is tried in test_own_application.py."""
     run = home / "results" / "stopped"
     process = start(home, "--profile", "short", "--blocks", "5", "--run", str(run))
     wait_until(lambda: len(cells_on_disk(run)) == 1, process)

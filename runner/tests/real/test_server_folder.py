@@ -18,7 +18,7 @@ pytestmark = pytest.mark.real
 
 @pytest.mark.timeout(600)
 def test_a_server_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its build in another checkout makes the same bytes of all others, and needs no network."""
+    """Its build in another checkout makes the same bytes of all other artefacts, and needs no network."""
     monkeypatch.setenv("MAVEN_ARGS", "--offline")
     home = make_project(tmp_path / "project")
     for shared in (".build", "workloads"):

@@ -1,4 +1,4 @@
-"""Runs that several files look at: of one condition, and of many."""
+"""Runs that several test files share: of one condition, and of many."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def closed_loop() -> LoadedRun:
 
 @pytest.fixture(scope="session")
 def loaded() -> LoadedRun:
-    """Of many conditions, some of its cells bad."""
+    """Return a run of many conditions, with some bad cells."""
     shape = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True)
     return made_up(shape)
 

@@ -1,4 +1,4 @@
-"""The answer first: of which pair, from which delay on one is ahead, why one may be behind, what tunings gain."""
+"""The answer first: its pair, the delay from which one is ahead, why one may be behind, and what tunings gain."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ BETTER, WORSE, SAME = PairFinding.BETTER, PairFinding.WORSE, PairFinding.NO_DIFF
     ],
 )  # fmt: skip
 def test_from_which_delay_on_one_is_ahead(findings: dict[int, PairFinding | None], expected: str) -> None:
-    """A delay without a verdict is none at which nobody is ahead."""
+    """A delay without a verdict does not count as one at which nobody is ahead."""
     assert crossover_sentence(findings, "virtual", "liberty") == expected
 
 
@@ -87,7 +87,7 @@ def test_who_of_a_pair_was_not_measured_is_named() -> None:
 
 
 def test_a_run_of_another_pair_answers_for_that_pair() -> None:
-    """As the scenario pinning-http: virtual threads on few carriers, and a pool of its own."""
+    """The pair is that of the scenario pinning-http: virtual threads on few carriers, and a pool of its own."""
     pair = ("fixed-60", "virtual+carriers-max-4")
     page = PageOfRun(made_up(replace(QUICK, executors=pair, blocks=5)))
     (piece,) = slices(page.judged.cells)
@@ -112,7 +112,7 @@ def test_a_rate_load_is_answered_by_cpu_first() -> None:
 
 
 def test_the_figures_of_a_run_that_looked_at_its_intervals_know_their_confidence() -> None:
-    """Pooled with those of other runs, they would else count for less than they are."""
+    """Without their confidence, figures would count for less than they are when pooled with those of other runs."""
     fixed = made_up(Shape(jdks=("temurin-25",), blocks=4))
     for run, confidence in ((fixed, CONFIDENCE), (with_stopping(fixed), SEQUENTIAL_CONFIDENCE)):
         _, judgements = judged(run)
@@ -151,7 +151,7 @@ def test_context_switches_are_a_likely_cause_where_the_cpu_is_what_one_is_behind
 
 
 def test_where_a_request_costs_as_much_the_cpu_left_idle_is_the_likely_cause() -> None:
-    """However many context switches there are: 22.1 against 6.88 here."""
+    """Idle CPU is the likely cause however many context switches there are: 22.1 against 6.88 here."""
     bank = cells_of(reference("20261130T161540Z-spring-quarkus-bank.small"), "bank-sql-crud-agroal")
     told = "CPU left idle (in use: 94.5 % with quarkus-virtual, 100 % with quarkus)"
     arms = {name: bank[name] for name in ("quarkus-virtual", "quarkus")}
@@ -165,18 +165,18 @@ def test_where_a_request_costs_as_much_the_cpu_left_idle_is_the_likely_cause() -
 
 
 def test_that_most_of_its_requests_fail_is_the_likely_cause_whatever_else_a_server_does() -> None:
-    """Not its context switches per good answer, which are hundreds of times as many."""
+    """The cause is not its context switches per good answer, which are hundreds of times as many."""
     hasty = cells_of(reference("20261201T140526Z-bank-sql"), "bank-sql-10-hasty")
     told = "with tomcat-virtual 98,091 of 98,336 requests failed, and some waited too long for a connection"
     assert likely_cause(hasty, "tomcat", THROUGHPUT.id) == likely_cause(hasty, "tomcat", CPU.id) == told
 
 
 def test_a_likely_cause_stands_below_the_ratio_and_two_figures_for_one_thing_say_why() -> None:
-    """37,500 in the sentence and 37,540 in the table: forks that took turns are compared in the rounds of both."""
+    """The sentence has 37,500, the table 37,540: forks that took turns are compared in the rounds of both."""
     page = PageOfRun(reference("20261124T182303Z-quick"))
     said = page.answers[0].sentences
     assert said[-1][0] == "A likely cause"
-    assert dict(said)["Throughput"].endswith("37,500 against 58,840 requests/s in the rounds that count in both).")
+    assert dict(said)["Throughput"].endswith("37,500 against 58,840 requests/s in the rounds that count for both).")
     assert {row.throughput.text for row in page.rows if row.key.executor == "virtual"} != {"37,500"}
 
 
@@ -214,7 +214,7 @@ def test_what_pins_is_told_by_the_version_of_the_jdk_not_by_its_name(jdk: str, v
     record = cell(key(jdk=jdk), (idle,)).model_copy(update={"identity": Identity(digest="d", inputs=inputs)})
     said = held_back(CellStats(record), far_behind=True) or ""
     assert said.startswith("held up with 5 % of its CPUs in use")
-    assert ("probably pinned carriers" in said) is pins and ("something else bounds it" in said) is not pins
+    assert ("probably pinned carriers" in said) is pins and ("something else limits it" in said) is not pins
 
 
 def test_how_much_of_a_quota_was_used_is_no_share_of_cpus() -> None:
@@ -269,7 +269,7 @@ def test_of_several_conditions_what_each_tuning_gains_is_a_tally() -> None:
 
 
 def test_a_tuning_is_told_over_what_it_was_measured_beside() -> None:
-    """Where nobody asked for plain virtual threads, that is the pool."""
+    """If nobody asked for plain virtual threads, a tuning is measured beside the pool."""
     arms = ("liberty", "virtual+carriers-1", TUNED)
     (answer,) = PageOfRun(made_up(replace(TUNINGS, executors=arms))).answers
     (gain,) = (text for title, text in answer.sentences if title == f"Throughput, {TUNED}")

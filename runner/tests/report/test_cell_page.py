@@ -1,4 +1,4 @@
-"""What the page of a cell shows of its forks: figures in their units, with their intervals, beside the other arms."""
+"""The page of a cell shows its forks: figures in their units, with their intervals, beside the other arms."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_figures_of_a_reason_have_no_exponents() -> None:
 
 
 def forks_of(loaded: LoadedRun, executor: str) -> tuple[Fork, ...]:
-    """On the first JDK, with work."""
+    """Return the forks on the first JDK, with work."""
     return cell_of(loaded, executor, burn_us=100).forks
 
 
@@ -143,12 +143,13 @@ def test_a_fork_says_where_when_and_on_what_it_ran(loaded: LoadedRun, first: Sec
     assert first.title == 'Fork 1 <span class="badge ok">ok</span>'
     sequence = forks_of(loaded, "virtual")[0].sequence
     assert facts_of([first]).items() >= {
-        ("Order", f"2 in block 1, {sequence} in the run"), ("Started", f"2025-01-01 12:{sequence:02d} UTC, 30 s"),
+        ("Order", f"no. 2 in block 1, no. {sequence} in the run"),
+        ("Started", f"2025-01-01 12:{sequence:02d} UTC, 30 s"),
         ("CPUs", "server 0, driver 1: no CPU in common"), ("First answer", "3.0 s after the start"),
         ("Proof of executor",
          "200 requests over one connection: executor virtual, 200 virtual threads; names: “1”, “2”, “3”"),
         ("Work check",
-         "4,100 rounds took 101.0 µs at best, 100 µs asked, 100.4 expected at the CPU’s speed of then"),
+         "4,100 rounds took 101.0 µs at best, 100 µs asked, 100.4 expected at the CPU’s speed at the time"),
         ("CPU speed", "224.9 to 225.8 divisions/µs in 3 readings: moved by 0.4 %"),
     }  # fmt: skip
 
@@ -192,13 +193,13 @@ def test_a_figure_of_a_window_is_what_was_recorded_in_its_unit(loaded: LoadedRun
         "Switches, forced": "1,600", "RSS, peak MiB": "293", "Virtual size MiB": "4,670", "Heap used MiB": "172",
         "Direct buffers MiB": "4.10", "Threads, peak": "52", "In flight, peak requests": "50",
         "Garbage collections": "1 in 7 ms", "JIT ms": "12", "JIT, share of one CPU": "0.3 %",
-        "Speed of the server’s CPUs before it divisions/µs": "225.4", "Driver's share of its CPUs": "41 %",
+        "Speed of the server’s CPUs beforehand divisions/µs": "225.4", "Driver's share of its CPUs": "41 %",
     }  # fmt: skip
     assert [figure.text for figure in shown["Throughput req/s"]] == ["7,731", "7,702"]
 
 
 def test_the_figures_of_a_window_under_a_rate() -> None:
-    """Due counts from when a request should have been sent."""
+    """Requests are due from the time at which they should have been sent."""
     under_rate = replace(SHAPE, loads=("rate-2000",), blocks=1, burn_us=(100,), jdks=("temurin-25",))
     one = made_up(under_rate).cells[0].forks[0].windows[0]
     shown = window_figures(one)
@@ -215,7 +216,7 @@ def test_a_driver_that_says_less_leaves_dashes_with_reasons(quick: LoadedRun) ->
     cell = less.cells[0]
     figures = window_figures(cell.forks[0].windows[0])
     for name in ("Sent requests", "Reconnects", "Send lateness, p99 ms"):
-        assert figures[name][0].text == "–" and figures[name][0].title == "this driver does not say"
+        assert figures[name][0].text == "–" and figures[name][0].title == "this driver does not report it"
     assert tiles_of(cell_page_of(less, cell.key))["p99"].under == "no interval: this driver writes no histograms"
     figures = window_figures(quick.cells[0].forks[0].windows[0])
     assert figures["Due requests"][0].title == "a closed loop has no schedule"
@@ -226,7 +227,7 @@ def test_the_busiest_event_loop_of_several_is_told(loaded: LoadedRun) -> None:
     one = forks_of(loaded, "virtual")[0].windows[0]
     load = one.load.model_copy(update={"driver_loop_cpu_share": 0.87})
     shown = window_figures(one, one.model_copy(update={"load": load}))["Driver's busiest event loop, of one CPU"]
-    assert shown[0] == missing("the driver has one event loop, or does not say") and shown[1].text == "87 %"
+    assert shown[0] == missing("the driver has one event loop, or does not report it") and shown[1].text == "87 %"
 
 
 def test_whose_cpus_were_disturbed_is_told_apart(loaded: LoadedRun) -> None:
@@ -258,7 +259,7 @@ def test_what_our_own_readings_took_is_said_where_memory_was_read(quick: LoadedR
     for failing, us in ((False, "4.0"), (True, "8.0")):
         change = partial(windows_of, change=partial(read, failing=failing))
         loaded = with_forks_of(with_forks_of(quick, "virtual", change), "liberty", change)
-        told = f"Without what our own readings of its memory took: {us} µs per request, fork by fork."
+        told = f"Not counted: what our own readings of its memory took, {us} µs per request, fork by fork."
         assert scope_of(loaded) == told
         rows = table_of([section_of(page_of(loaded), "fork-1")], "Reading the server’s memory")
         assert [figure_in(row, "Left out of CPU per request µs").text for row in rows] == [f"{us}0"] * 2
@@ -320,7 +321,7 @@ def test_the_series_of_a_fork_have_units_and_tell_their_range(first: Section) ->
 
 
 def drawn(fork: Fork) -> dict[str, Sequence[Row]]:
-    """The rows of each series, by its title."""
+    """Return the rows of each series, by its title."""
     return {chart.title: chart.drawing.datasets["rows"] for chart in fork_charts(fork)[0]}
 
 
@@ -348,13 +349,13 @@ def test_series_are_rates_of_counters_and_break_where_the_server_gave_no_answer(
     assert all(row["t"] >= window.t_s for row in throughput)
     (group,) = (one for one in found(section_of(page_of(quick), "fork-1").blocks, Charts) if "Second" in one.title)
     assert str(group.words).endswith(
-        "measured windows are shaded. Throughput and p99 are of these alone, and no line crosses a time in which "
+        "measured windows are shaded. Throughput and p99 cover these alone, and no line crosses a time in which "
         "nothing was read."
     )
 
 
 def test_a_line_breaks_where_nothing_was_read_for_long(quick: LoadedRun) -> None:
-    """Another server of the block had its turn; one missed reading is no break."""
+    """Another server of the block had its turn meanwhile; one missed reading is no break."""
     fork = quick.cells[0].forks[0]
 
     def breaks_s(left_out: int) -> list[float]:
@@ -365,7 +366,7 @@ def test_a_line_breaks_where_nothing_was_read_for_long(quick: LoadedRun) -> None
 
 
 def test_what_a_server_used_in_the_turns_of_others_is_no_rate_of_its_own(quick: LoadedRun) -> None:
-    """A turn of three readings, and two that are left out for another server's."""
+    """A turn has three readings; then two are left out for the turn of another server."""
     plain = quick.cells[0].forks[0]
     samples = tuple(sample for place, sample in enumerate(plain.samples) if place % 5 < 3)
     fork = altered(plain, {"samples": samples, "together": (1, 2)})

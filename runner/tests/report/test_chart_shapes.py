@@ -1,5 +1,5 @@
-"""Charts that fill in a shape: nothing stays blank, nothing given is lost, and what comes out is Vega-Lite. A figure
-over runs: whatever the figures are, every run is on its chart and in its trend."""
+"""Charts that fill in a shape: nothing stays blank, nothing given is lost, and the result is Vega-Lite. A figure over
+runs: whatever the figures are, every run is on its chart and in its trend."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def test_an_interval_that_reaches_beyond_its_chart_ends_in_an_arrow() -> None:
 
 @pytest.mark.parametrize(("most", "numbers"), [(0.8, "~f"), (999, "~f"), (1000, "~s")])
 def test_an_axis_has_thousands_in_short_and_no_thousandths(most: float, numbers: str) -> None:
-    """By "~s" d3 makes 200m of 0.2, which reads as a unit."""
+    """With "~s", d3 turns 0.2 into 200m, which reads as a unit."""
     small = series([(0, 0.2), (1, most), (2, None)], [], end_s=2, title="", description="")
     large = lines([], x=Axis("", 0, 2), y=Axis("", 0, most), order=("virtual",), description="")
     assert numbers in small.given.values() and numbers in large.given.values()
 
 
 def charts(loaded: LoadedRun) -> Iterator[Drawing]:
-    """Of the run's page and of the pages of its cells."""
+    """Yield the charts of the run's page and of the pages of its cells."""
     judged = JudgedRun(loaded)
     yield from run_page(judged, experiment_sections(judged.experiments), (), "").charts.values()
     for cell in loaded.cells:
@@ -84,7 +84,7 @@ MANY = replace(QUICK, burn_us=(0, 50), loads=("saturate-50", "rate-2000"), block
 
 @pytest.mark.parametrize("made", [made_up, partial(made_up, MANY), partial(experiments_of, forks=1)])
 def test_every_chart_is_vega_lite_that_its_schema_accepts(made: Callable[[], LoadedRun]) -> None:
-    # The schema takes long to read a chart: one of each kind, without its rows.
+    # The schema takes long to read a chart: validate one of each kind, without its rows.
     kinds = {drawing.shape: drawing for drawing in charts(made())}
     assert len(kinds) >= 2
     for drawing in kinds.values():
@@ -94,7 +94,7 @@ def test_every_chart_is_vega_lite_that_its_schema_accepts(made: Callable[[], Loa
 
 
 FIGURES = st.floats(1e-150, 1e150)
-# A figure, and how far its interval reaches; None: it has none.
+# A figure, and how far its interval reaches; None if it has no interval.
 RUNS = st.lists(st.tuples(FIGURES, st.none() | st.floats(1, 1e3)), min_size=1, max_size=8)
 
 

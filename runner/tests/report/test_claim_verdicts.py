@@ -1,4 +1,4 @@
-"""Verdicts on published claims: what the results of a run say for them or against them."""
+"""Verdicts on published claims: what the results of a run say for or against them."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ VERSUS = ClaimCheck(says="throughput", metric="throughput", arm="virtual", versu
 
 @pytest.fixture(scope="module")
 def loaded() -> LoadedRun:
-    """virtual / liberty is about 0.83 in each of its cells."""
+    """Return a run with virtual / liberty at about 0.83 in each of its cells."""
     return made_up(Shape(jdks=("temurin-25",), cpus=(1, 2), blocks=4))
 
 
 def ours(check: ClaimCheck = VERSUS, /, **changes: Any) -> ClaimCheck:
-    """With a band of our own."""
+    """Return the check with a band of our own."""
     return check.model_copy(update={"figure": None, "inference": "i", **changes})
 
 
@@ -59,7 +59,7 @@ def claim(*checks: ClaimCheck, **changes: Any) -> ClaimRecord:
 
 
 def told(loaded: LoadedRun, one: ClaimRecord, *refused: tuple[CellKey, CellKey]) -> ClaimEvidence:
-    """`refused`: pairs whose gates refused the first arm more often."""
+    """Return the evidence on a claim. `refused`: pairs whose gates refused the first arm more often."""
     cells, experiments = Cells(loaded.run, loaded.served), Cells(loaded.run, loaded.experiments, served=False)
     return evidence(one, Results(loaded.run, cells, experiments, dict.fromkeys(refused, REFUSED)))
 
@@ -136,7 +136,7 @@ def test_a_peak_is_asked_of_each_fork(loaded: LoadedRun) -> None:
 
 
 def test_without_its_cause_an_effect_proves_nothing(loaded: LoadedRun) -> None:
-    """And its lack contradicts nothing; the figure that was seen is told."""
+    """Without its cause, a missing effect contradicts nothing either; the figure that was seen is told."""
     full = Precondition(says="a full server", metric="cpu-share", arm="liberty", low=0.1)
     more = Precondition(says="more CPUs than there are", metric="cpu-share", low=1e6)
     for band, without in (({"high": 9.0}, ClaimVerdict.REPRODUCED), ({"low": 2.0}, ClaimVerdict.CONTRADICTED)):
@@ -152,7 +152,7 @@ def test_without_its_cause_an_effect_proves_nothing(loaded: LoadedRun) -> None:
 
 
 def test_a_bound_meets_no_limit_that_it_may_exceed_and_some_things_are_asked_of_bounds_alone() -> None:
-    """The knee of a ramp that had none is at least the ramp's end."""
+    """The knee of a ramp that showed none is at least the ramp's end."""
     run = in_whole(reference("20261125T010916Z-delay-ramp.small"))
     one = REGISTRY.records(["delay-ramp-virtual"])[0]
 
@@ -193,7 +193,7 @@ def test_a_check_of_the_other_size_is_not_missed_where_that_of_this_size_has_its
     assert len(found.checks) == 2 and [line.split(":")[0] for line in rests_on(found)] == ["throughput"]
     neither = claim(VERSUS, small.model_copy(update={"where": CheckedCells(cpus=(9,))}), published)
     assert judged(loaded, neither).verdict is ClaimVerdict.IN_PART, "none stands for it"
-    with pytest.raises(ValidationError, match="needs another of the other scale"):
+    with pytest.raises(ValidationError, match="needs another check of the other scale"):
         claim(VERSUS, published)
 
 
@@ -224,7 +224,7 @@ def test_who_drew_a_band_is_told(loaded: LoadedRun) -> None:
 
 
 def test_of_many_cells_at_an_edge_one_outside_by_chance_contradicts_nothing() -> None:
-    """With the same figure alone, it would."""
+    """A claim about that one cell alone would be contradicted by the same figure."""
     shape = Shape(jdks=("temurin-21", "temurin-25"), cpus=(1, 2), burn_us=(0, 100), blocks=4)
     run = made_up(shape)
     cells = judged(run, with_band(high=9)).checks[0].cells
@@ -240,7 +240,7 @@ def test_of_many_cells_at_an_edge_one_outside_by_chance_contradicts_nothing() ->
 
 
 def test_a_pair_whose_gates_refused_one_arm_more_often_is_not_compared(loaded: LoadedRun) -> None:
-    """They may refuse what is compared; it is told how many."""
+    """Gates may refuse the very thing that is compared; it is told how many windows they refused."""
     virtual = key_of(loaded, cpus=1)
     pool = virtual.model_copy(update={"executor": "liberty"})
     for pair in ((virtual, pool), (pool, virtual)):
@@ -250,7 +250,7 @@ def test_a_pair_whose_gates_refused_one_arm_more_often_is_not_compared(loaded: L
 
 
 def test_several_runs_speak_together() -> None:
-    """Of the cells that they share; the estimate is known better, and each run's is told."""
+    """Runs speak together of the cells that they share; the estimate is known better, and each run's own is told."""
     small, large = (
         made_up(Shape(jdks=("temurin-25",), cpus=cpus, blocks=4, seed=seed))
         for name, cpus, seed in (("a", (1,), 1), ("b", (1, 2), 2))
@@ -418,7 +418,8 @@ def test_without_the_other_vendors_jdk_there_is_no_such_ratio() -> None:
     lone = made_up(Shape(jdks=("semeru-25",), blocks=3))
     found = judged(lone, claim(ours(versus_vendor="temurin", low=0.5, high=2.0)))
     assert found.verdict is ClaimVerdict.NOT_MEASURED
-    assert all(cell.why and cell.why.startswith("no fork of mp-ping · temurin-25 · ") for cell in found.checks[0].cells)
+    lost = "no usable fork of mp-ping · temurin-25 · "
+    assert all(cell.why and cell.why.startswith(lost) for cell in found.checks[0].cells)
 
 
 @pytest.mark.parametrize("without", [{"versus": None}, {"difference": True}])

@@ -1,4 +1,4 @@
-"""What became better or worse between two runs, or two arms of one."""
+"""Changes for the better or worse between two runs, or two arms of one."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def side(loaded: LoadedRun) -> ComparedSide:
 
 
 def slower(loaded: LoadedRun, share: float, executor: str) -> LoadedRun:
-    """With so much less throughput of one executor, under another id."""
+    """Return the run under another id, with this share of the throughput of one executor."""
 
     def slowed(window: Window) -> Window:
         done, rps = window.load.completed, window.load.throughput_rps
@@ -148,13 +148,14 @@ def test_the_threshold_is_a_share_of_what_was_before_whatever_is_better(loaded: 
     assert throughput.word.startswith("better: 43 % more")
     old, new = (float(text.replace(",", "")) for text in throughput.values.removesuffix(" req/s").split(" → "))
     assert new / old == pytest.approx(1 / 0.7, rel=0.01)
-    for change in found.changes:
-        if change.ratio is not None and change.word.startswith("worse") and change.over is None:
-            assert change.regression == (abs(change.ratio.value - 1) > 0.4)
+    for threshold in (0.2, 0.4):
+        found = compare_sides(side(loaded), side(slower(loaded, 0.7, "virtual")), threshold=threshold)
+        lost = next(c for c in found.changes if (c.key.executor, c.figure, c.over) == ("virtual", "throughput", None))
+        assert lost.word.startswith("worse: 30 % less") and lost.regression == (threshold < 0.3)
 
 
 def failing(loaded: LoadedRun, forks: int) -> LoadedRun:
-    """So many forks of virtual threads failed by the server's own doing."""
+    """Let this many forks of virtual threads fail by the server's own doing."""
     return with_outcomes(later(loaded, "failing", DAY), {"virtual": all_of(hung, forks)})
 
 
@@ -239,7 +240,7 @@ def test_a_side_whose_windows_the_gates_refused_more_often_is_not_judged() -> No
 
 
 def test_refusals_in_a_run_count_for_its_own_side_alone() -> None:
-    """Of another JDK, which is not compared, too: the run before has both."""
+    """Refusals on a JDK that is not compared do not count either: the run before has both."""
     foreign = (Reason(code="foreign-cpu", message="others used the CPUs"),)
 
     def half(window: Window) -> Window:
@@ -302,7 +303,7 @@ def test_the_command_says_it_in_three_ways(folders: tuple[str, str], capsys: pyt
 
 
 def test_a_wide_interval_is_no_proof_that_nothing_got_worse(capsys: pytest.CaptureFixture[str]) -> None:
-    """Two JDKs of a reference run: throughput at saturation is 1.03 (0.78–1.36)."""
+    """For two JDKs of a reference run, the ratio of throughput at saturation is 1.03 (0.78–1.36)."""
     run = str(ROOT / "results" / "reference" / "20261125T040919Z-infoq-ping.small")
     jdks = {"jdk": ["temurin-21.0.8", "temurin-25"]}
     assert compare([run], jdks, 0.05, as_json=True, as_markdown=False) == EXIT_CANNOT_TELL
@@ -332,7 +333,7 @@ def test_bad_input_is_one_message(folders: tuple[str, str], values: dict[str, li
 
 
 def test_a_threshold_that_is_none_and_a_run_that_is_nowhere_are_told(folders: tuple[str, str]) -> None:
-    with pytest.raises(MatrixError, match="--threshold: a share from 0 to 1 is needed, found nan"):
+    with pytest.raises(MatrixError, match="--threshold: must be a share from 0 to 1, found nan"):
         compare(folders, {}, math.nan, as_json=False, as_markdown=False)
     with pytest.raises(MatrixError, match="neither the folder of a run nor the id of one"):
         compare(["nowhere"], {}, 0.05, as_json=False, as_markdown=False)
@@ -353,7 +354,7 @@ def test_a_run_that_lost_all_of_its_forks_is_no_proof(
 
 
 def test_loads_of_two_jdks_that_differ_are_told(loaded: LoadedRun) -> None:
-    """A share is one of what the pool does on the same JDK."""
+    """A load that is a share is one of what the pool does on the same JDK."""
 
     rates = dict(zip(dict.fromkeys(cell.key.jdk for cell in loaded.cells), (500, 900), strict=True))
 
@@ -389,7 +390,7 @@ def test_a_page_is_written_although_the_reader_of_the_table_goes_away(tmp_path: 
 
 
 def test_ratios_over_two_executors_are_no_change(loaded: LoadedRun) -> None:
-    """Be it that one of them is over itself."""
+    """Such ratios are not compared even if one of the executors is over itself."""
     executors = ("fixed-50", "virtual")
     before = made_up(replace(SHAPE, executors=executors))
     for after in (loaded, made_up(replace(SHAPE, executors=("liberty", *executors)))):

@@ -191,7 +191,7 @@ def test_experiments_without_a_server_are_in_it() -> None:
 
 
 def ratios_of(judged: JudgedRun, *, expected: bool = False) -> dict[tuple[str, str, str], exports.Row]:
-    """Of experiments: over what is `expected`, or over other cells."""
+    """Return the ratios of experiments over what is `expected`, or over other cells."""
     rows = [row for row in exports.results(judged) if "ratio" in row and row["server"] == NO_SERVER]
     assert all(row.keys() <= {*exports.COLUMNS} and "value" not in row for row in rows)
     found = {_of_ratio(row): row for row in rows}
@@ -247,7 +247,7 @@ def test_medians_stand_over_what_is_expected_as_on_the_page() -> None:
 
 
 def test_arms_that_lost_different_numbers_of_forks_are_not_judged() -> None:
-    """Of the older JDK, platform failed, fixed-5 lost a fork, and virtual has not run."""
+    """On the older JDK, platform failed, fixed-5 lost a fork, and virtual has not run."""
     found = ratios_of(JudgedRun(experiments_of("fanout", accidents=True))).values()
     older = {(row["executor"], row["versus"]): row.get("verdict") for row in found if row["jdk"] == OLD}
     assert older == {("virtual-semaphore-5", "fixed-5"): "not judged"}
@@ -255,7 +255,7 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged() -> None:
 
 
 def test_arms_of_which_the_gates_refused_one_more_often_are_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whichever of them the page has above the line."""
+    """The arms are not judged, whichever of them the page has above the line."""
     judged = JudgedRun(experiments_of("json"))
     told = ArmRefusals(Refused(30, 30, {"steal": 30}), Refused(13, 3, {"steal": 3}), 1e-7)
     (older, newer) = ((one.key, other.key) for one, other in arm_pairs(judged.experiments))

@@ -1,4 +1,4 @@
-"""What a page compares is judged as one family, and every place of the page keeps to the verdict; so does a claim.
+"""All that a page compares is judged as one family, and every place of the page keeps to the verdict; so does a claim.
 Figures of two load drivers never stand in one ratio, chart, map or pooled figure, and each says whose it is."""
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ EVERY = (THROUGHPUT, CPU)
 
 
 def with_throughput(loaded: LoadedRun, factors: dict[str, list[float]]) -> LoadedRun:
-    """Factors of each executor, block by block."""
+    """Scale throughput by the factors of each executor, block by block."""
     return replace(loaded, cells=tuple(scaled(cell, factors[cell.key.executor]) for cell in loaded.cells))
 
 
 def test_the_family_is_what_the_page_puts_into_words_or_colours() -> None:
-    """Two JDKs: virtual in two figures, platform in throughput; the A/A check apart. p99 of a closed loop: nowhere."""
+    """Two JDKs: virtual in two figures, platform in throughput, no p99 of a closed loop; the A/A check is apart."""
     loaded = made_up(FIVE)
     figures = {"virtual": {*EVERY}, "platform": {THROUGHPUT}, "liberty-aa": {THROUGHPUT}}
     _, judgements = judged(loaded)
@@ -115,7 +115,7 @@ def test_a_clear_difference_is_called_so_everywhere(closed_loop: LoadedRun) -> N
 @given(st.lists(BLOCKS, min_size=8, max_size=8))
 @settings(max_examples=15)
 def test_tallies_count_verdicts_and_not_intervals(figures: list[list[float]]) -> None:
-    """Of eight conditions on one JDK."""
+    """The tally is of eight conditions on one JDK."""
     many = made_up(Shape(jdks=("temurin-25",), cpus=(1, 2), burn_us=(0, 50, 100, 200), blocks=5, windows=1))
     factors = iter(figures)
     cells = tuple(scaled(cell, [1.0] * 5 if cell.key.executor == "liberty" else next(factors)) for cell in many.cells)
@@ -146,7 +146,7 @@ def test_a_pair_one_of_whose_arms_the_gates_refused_more_often_gets_no_verdict()
     versus = row_of(refused, "virtual").versus
     assert versus.amber and (versus.under or "").endswith("not judged") and "gates refused" in (versus.title or "")
     (notice,) = (one for one in PageOfRun(refused).notices if one.title == "Gates refused one arm more often")
-    assert notice.weight == "warn" and told in notice.text and "in the 10 windows that they refused" in notice.text
+    assert notice.weight == "warn" and told in notice.text and "in the 10 windows that were refused" in notice.text
 
 
 def test_how_many_forks_did_as_asked_gets_no_verdict_either() -> None:
@@ -161,7 +161,7 @@ def test_how_many_forks_did_as_asked_gets_no_verdict_either() -> None:
 
 
 def estimate(loaded: LoadedRun, versus: str, **changes: Any) -> Estimate | str:
-    """What a check of a claim takes from the throughput of virtual threads, or why it takes nothing."""
+    """Return what a claim's check takes from the throughput of virtual threads, or why it takes nothing."""
     run = JudgedRun(loaded)
     check = ClaimCheck(says="s", metric="throughput", arm="virtual", versus=versus, low=0.5, inference="i", **changes)
     return Results(run.run, run.cells, run.experiments, run.refusals).estimate(check, key_of(loaded))
@@ -175,11 +175,11 @@ def test_refusals_count_in_a_claim_between_arms_that_the_page_does_not_compare()
 
 @pytest.mark.parametrize("versus", ["liberty", "platform"])
 def test_a_difference_in_a_claim_is_of_arms_that_lost_as_many_forks(versus: str) -> None:
-    """As a ratio is."""
+    """A difference is treated like a ratio."""
     one_arm = with_outcomes(made_up(SIX), {"virtual": {1: without_driver}})
     for difference in (False, True):
         why = estimate(one_arm, versus, difference=difference)
-        assert why == "the two lost different numbers of forks, so that they are not compared"
+        assert why == "the two lost different numbers of forks, so they are not compared"
     both = estimate(with_outcomes(one_arm, {versus: {2: without_driver}}), versus, difference=True)
     assert isinstance(both, Estimate) and both.blocks == 3
 
@@ -189,7 +189,7 @@ BOTH = Shape(jdks=("temurin-25",), burn_us=(0, 100, 500), blocks=5, windows=1)
 
 @pytest.fixture
 def mixed() -> LoadedRun:
-    """The tasks of 500 µs were driven by wrk2."""
+    """Return a run in which wrk2 drove the tasks of 500 µs."""
     return driven_by(made_up(BOTH), "wrk2", lambda key: key.burn_us == 500)
 
 
@@ -202,7 +202,7 @@ def test_two_drivers_never_stand_in_one_ratio(mixed: LoadedRun) -> None:
 
 
 def test_tables_and_charts_are_apart_by_driver_and_every_row_names_its_own(mixed: LoadedRun) -> None:
-    """So that no heat map holds, and no line joins, points of two."""
+    """Therefore no heat map holds, and no line joins, points of two drivers."""
     cells = Cells(mixed.run, mixed.cells)
     assert [(piece.driver, {key.burn_us for key in piece.keys}) for piece in slices(cells)] == [
         ("loadgen", {0, 100}), ("wrk2", {500}),

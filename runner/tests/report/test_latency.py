@@ -31,7 +31,7 @@ RATE = Shape(loads=("rate-2000",), jdks=("temurin-25",), executors=("liberty",))
 
 
 def pooled(forks: Shape | tuple[Fork, ...]) -> Pooled:
-    """Of the first cell of that shape."""
+    """Pool the latency of these forks, or of those of the first cell of that shape."""
     forks = made_up(forks).cells[0].forks if isinstance(forks, Shape) else forks
     own = [(fork, latency) for fork in forks if (latency := fork_latency(fork))]
     assert len(own) == len(forks)
@@ -72,7 +72,7 @@ def test_a_rate_load_stands_by_its_corrected_latency() -> None:
 
 
 def test_the_interval_is_told_where_every_fork_has_the_percentile() -> None:
-    """16,000 requests a fork: 16 of them beyond p99.9, and 1.6 beyond p99.99, which three forks together have."""
+    """A fork has 16,000 requests: 16 beyond p99.9, and 1.6 beyond p99.99, too few even in three forks together."""
     found = pooled(replace(RATE, blocks=3, windows=2))
     figure = percentile_figure(found, "99.9")
     summary = found.percentiles["99.9"].forks
@@ -130,31 +130,31 @@ def test_a_driver_that_leaves_unanswered_requests_out_is_told_apart() -> None:
     assert percentile_figure(counted, "50") == Figure(
         "≥ 1.30",
         1300.0,
-        "at least: 1 of 2 forks fell short; 1,234 requests of 1,000 without an answer stand in it with the time that "
+        "at least: 1 of 2 forks fell short; 1,234 requests of 1,000 had no answer and count with the time that "
         "they had waited",
     )
     lone = percentile_figure(replace(counted, lower_bounds=1), "50").title or ""
-    assert lone.endswith("; 1 request of 1,000 without an answer stands in it with the time that it had waited")
+    assert lone.endswith("; 1 request of 1,000 had no answer and counts with the time that it had waited")
     left_out = percentile_figure(replace(counted, lower_bounds=None), "50").title or ""
-    assert left_out.endswith("; this driver leaves requests without an answer out")
+    assert left_out.endswith("; this driver leaves out requests without an answer")
 
 
 @pytest.mark.parametrize(("bounds", "percent", "bound"), [(10, "50", False), (11, "50", True), (2, "99.9", True)])
 def test_where_many_requests_were_under_way_at_the_end_percentiles_are_at_least_what_they_say(
     bounds: int, percent: str, bound: bool
 ) -> None:
-    """As in a closed loop of slow answers, on an executor that falls behind: it did all that it was asked for."""
+    """In a closed loop of slow answers, an executor that falls behind leaves many: it did all that it was asked for."""
     pooled = replace(one(Percentile(merged_us=1300.0, forks=None)), lower_bounds=bounds)
     pooled = replace(pooled, percentiles={percent: pooled.percentiles["50"]})
     figure = percentile_figure(pooled, percent)
     assert (figure.text == "≥ 1.30") is bound
-    said = f"at least: {bounds} requests of 1,000 without an answer stand in it with the time that they had waited"
+    said = f"at least: {bounds} requests of 1,000 had no answer and count with the time that they had waited"
     assert (figure.title == said) is bound
 
 
 def test_a_ramp_has_a_schedule_and_a_closed_loop_has_none_however_its_connections_join(quick: LoadedRun) -> None:
-    """The first fork of the pool in an earlier reference run of infoq-rampup: 18.6 s, of which the requests that were
-    sent at last took 16.5 s."""
+    """The first fork of the pool in an earlier reference run of infoq-rampup has a p99 of 18.6 s, of which requests
+    took 16.5 s once they were sent."""
     (window,) = next(fork for _, executor, fork in recorded_ramps() if executor == "liberty").windows
     assert distribution_of(window) == "corrected"
     latency = chosen(window)

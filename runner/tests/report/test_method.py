@@ -1,4 +1,4 @@
-"""The page of the method: every gate that exists is described, with the limits of its run."""
+"""The method page: every gate that exists is described, with the limits of its run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jdkmatrix.store.loaded import LoadedRun
 from tests.support.pages import found, section_of, table_of
 from tests.support.shipped import TEMPLATES
 
-# Limits of what counts as a result, not of which windows count.
+# Limits on what counts as a result, not on which windows count.
 OF_RESULTS = {"valid_windows_min", "achieved_rate_min", "error_share_max"}
 
 
@@ -47,7 +47,7 @@ def test_what_was_provoked_is_what_was_recorded() -> None:
 
 
 def test_whatever_the_rate_a_foreign_load_of_a_twentieth_is_seen_and_none_is_seen_where_there_is_none() -> None:
-    """Beside pool and virtual threads alike: the gate prefers no arm."""
+    """The gate sees it beside the pool and beside virtual threads alike: it prefers no arm."""
     at_rates = read_tried(TEMPLATES)[0][1].outcomes
     assert len({one.case for one in at_rates}) == 8
     for one in at_rates:
@@ -64,7 +64,7 @@ def test_each_record_of_what_was_tried_has_a_table_and_tells_where_it_was_made(q
         assert "foreign: what was neither idle nor ours" in str(section.words)
     by_tasks = [one.model_copy(update={"by_tasks": True}) for one in provoked]
     told = section_of(method_page(quick.run, by_tasks, compared, ""), "provoked")
-    assert "foreign: what tasks of others ran" in str(told.words)
+    assert "foreign: what others’ tasks ran" in str(told.words)
     section = section_of(page, "drivers")
     words = str(section.words)
     assert compared.wrk2.version in words and compared.loadgen.version in words

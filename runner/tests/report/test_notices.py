@@ -37,7 +37,7 @@ def measured(number: int, before: Sequence[float | None], after: float | None) -
 
 
 def two_cells(*blocks: tuple[list[float], list[float]]) -> list[CellRecord]:
-    """Of one group; per block the readings of either, the last of them after its windows."""
+    """Make two cells of one group from the readings of each block, the last of which come after its windows."""
     return [
         cell(key(name), tuple(measured(i, block[arm][:-1], block[arm][-1]) for i, block in enumerate(blocks, start=1)))
         for arm, name in enumerate(("liberty", "virtual"))
@@ -127,7 +127,7 @@ def test_detectable_share_worked_by_hand() -> None:
 
 
 def check_of(*factors: float) -> Notice:
-    """Of an executor whose second arm came to so much of the first one's throughput, block by block."""
+    """Return the check of an executor whose second arm has so much of the first one's throughput, block by block."""
     forks = tuple(fork_with(window(), number=number) for number in range(1, len(factors) + 1))
     one, other = (cell(key(arm), forks) for arm in ("liberty", "liberty-aa"))
     (notice,) = aa_notices(judged(run_of([scaled(one, [1.0] * len(factors)), scaled(other, factors)]))[1])
@@ -138,16 +138,16 @@ def test_the_page_says_what_this_host_can_tell_and_warns_of_a_difference_where_n
     notice = check_of(1.0, 1.0)
     assert (notice.title, notice.weight) == ("A/A check", "info")
     assert "liberty against itself on" in notice.text and "throughput ratio 1.000" in notice.text
-    assert "a single comparison finds a difference of 0.0 % little more often than not" in notice.text
+    assert "a single comparison finds a difference of 0.0 % slightly more often than not" in notice.text
     told = check_of(0.99, 1.0, 1.01).text
-    assert "finds a difference of 2.5 % little more often than not, and one of 3.5 % in four of five runs" in told
+    assert "finds a difference of 2.5 % slightly more often than not, and one of 3.5 % in four of five runs" in told
     notice = check_of(0.8, 0.8)
     assert (notice.title, notice.weight) == ("A/A check failed", "warn")
     assert "a difference where there is none" in notice.text
 
 
 def sharing(loaded: LoadedRun, **confinement: object) -> LoadedRun:
-    """The forks of the pool were confined otherwise."""
+    """Confine the forks of the pool differently."""
 
     def changed(fork: Fork) -> Fork:
         return altered(fork, {"confinement": fork.confinement.model_copy(update=confinement)})

@@ -1,4 +1,4 @@
-"""What the pages say of forks that fell short, failed or were lost: nothing drops out, and no ratio passes it over."""
+"""Forks that fell short, failed or were lost, on the pages: nothing drops out, and no ratio passes it over."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_p99_of_a_fork_that_missed_the_rate_is_at_least_what_was_seen(under_rate
     due = cell_of(loaded).forks[1].windows[0].load
     count = Cells(loaded.run, loaded.cells).get(key_of(loaded)).latency.count
     assert p99.title == (
-        f"at least: 1 of 5 forks fell short; {due.lower_bounds:,} requests of {count:,} without an answer stand in it "
+        f"at least: 1 of 5 forks fell short; {due.lower_bounds:,} requests of {count:,} had no answer and count "
         "with the time that they had waited"
     )
     assert tiles_of(page_of(loaded))["p99"].text == p99.text
@@ -114,7 +114,7 @@ def test_forks_that_fail_by_themselves_count_with_those_that_fall_short(
 
 
 def test_equal_shares_are_no_answer_where_they_leave_a_difference_open(under_rate: LoadedRun) -> None:
-    """However many forks there are: of three, which no test can tell, and of five."""
+    """Neither three forks, of which no test can tell, nor five give an answer."""
     for forks in (3, 5):
         cells = tuple(cell.model_copy(update={"forks": cell.forks[:forks]}) for cell in under_rate.cells)
         fewer = replace(under_rate, cells=cells, run=under_rate.run.model_copy(update={"order": ()}))
@@ -124,7 +124,7 @@ def test_equal_shares_are_no_answer_where_they_leave_a_difference_open(under_rat
 
 
 def test_what_forks_did_leads_only_where_it_differs_or_nothing_is_decided(under_rate: LoadedRun) -> None:
-    """On the front page and in the terminal, as on the page of the run."""
+    """The front page and the terminal agree with the page of the run."""
     for virtual, first in (({1: missed}, CPU.id), (all_of(missed), OUTCOME)):
         loaded = with_outcomes(under_rate, {"liberty": {1: missed}, "virtual": virtual})
         _, judgements = judged(loaded)
@@ -134,7 +134,7 @@ def test_what_forks_did_leads_only_where_it_differs_or_nothing_is_decided(under_
 
 
 def test_too_few_forks_say_how_many_would_do(under_rate: LoadedRun) -> None:
-    """Three of three against none of three, as in reference runs: Fisher's p is 0.1 at best."""
+    """Reference runs have three of three against none of three: Fisher's p is 0.1 at best."""
     cells = tuple(cell.model_copy(update={"forks": cell.forks[:3]}) for cell in under_rate.cells)
     three = replace(under_rate, cells=cells, run=under_rate.run.model_copy(update={"order": ()}))
     loaded = with_outcomes(three, {"liberty": all_of(missed, 3)})
@@ -269,7 +269,7 @@ def test_what_the_first_line_of_a_page_counts(closed_loop: LoadedRun) -> None:
 
 
 def test_a_block_without_its_partner_is_in_no_ratio_and_a_planned_fork_without_a_record_is_lost() -> None:
-    """Whatever the order of the forks in the file."""
+    """The order of the forks in the file does not matter."""
     loaded = made_up(replace(QUICK, blocks=3, jdks=("temurin-25",)))
     pool, virtual = loaded.cells
     turned = virtual.model_copy(update={"forks": virtual.forks[:0:-1]})
@@ -279,7 +279,7 @@ def test_a_block_without_its_partner_is_in_no_ratio_and_a_planned_fork_without_a
 
 
 def test_the_pairs_behind_a_ratio_are_told(under_rate: LoadedRun) -> None:
-    """p99 of the cell is that of all its requests, its ratio one of the forks' own p99: the sentence says of which."""
+    """p99 of a cell is that of all its requests, its ratio is one of the forks' own p99: the sentence says of which."""
     said = dict(answer_of(under_rate).sentences)
     assert "paired in" not in said["CPU per request"], "that is what the cells' own figures say"
     _, judgements = judged(under_rate)
@@ -317,7 +317,7 @@ def test_many_conditions_are_tallied_with_the_widest_gap() -> None:
 
 @pytest.mark.parametrize("changes", [{}, {1: missed}, {1: silent, 2: spoilt}, {1: failing, 3: hung, 4: missed}])
 def test_p99_is_that_of_all_requests_of_the_usable_forks(under_rate: LoadedRun, changes: Mapping[int, Change]) -> None:
-    """As one would work it out by hand, without the report."""
+    """The expected p99 is worked out as one would by hand, without the report."""
     loaded = with_outcomes(under_rate, {"virtual": changes})
     record = cell_of(loaded)
     usable = [fork for fork in record.forks if fork.status is Status.OK]
@@ -331,7 +331,7 @@ def test_p99_is_that_of_all_requests_of_the_usable_forks(under_rate: LoadedRun, 
 def test_words_for_few_forks_are_those_of_a_few() -> None:
     three = made_up(replace(FIVE, blocks=3))
     answer = answer_of(with_outcomes(three, {"virtual": {1: spoilt}, "liberty": {2: spoilt}}))
-    assert answer.lead == "temurin-25: one block has both, a hint only", "of several that were measured"
+    assert answer.lead == "temurin-25: one block has both, only a hint", "of several that were measured"
     one = made_up(replace(FIVE, blocks=1, loads=("rate-2000",)))
     tiles = (
         tile

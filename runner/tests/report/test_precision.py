@@ -1,4 +1,4 @@
-"""How precise each ratio is, what more precision costs, and whether its blocks are correlated or drift."""
+"""The precision of each ratio, the cost of more, and blocks that are correlated or drift."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rows_of(loaded: LoadedRun) -> list[dict[str, Cell]]:
 
 @pytest.mark.parametrize(
     ("precision", "max_blocks", "decision"),
-    [(0.5, 20, "precise enough"), (0.0001, 5, "the most blocks"), (0.0001, 20, "not precise enough")],
+    [(0.5, 20, "precise enough"), (0.0001, 5, "limit of blocks"), (0.0001, 20, "not precise enough")],
 )
 def test_every_ratio_says_how_far_it_is(precision: float, max_blocks: int, decision: str) -> None:
     loaded = with_stopping(made_up(FIVE), precision, max_blocks)
@@ -53,9 +53,9 @@ def test_every_ratio_says_how_far_it_is(precision: float, max_blocks: int, decis
 
 
 def test_of_forks_that_took_turns_each_protocol_is_charged_with_what_it_lets_cancel() -> None:
-    """They drift by 2 % a round, which a long fork by itself would have in its figure, and rounds have not."""
+    """The forks drift by 2 % a round: the figure of a long fork by itself would include that, rounds do not."""
     loaded = turned_run()
-    turns = "So much of their rounds was lost: "
+    turns = "Share of their rounds lost: "
     assert f"{turns}liberty 10 %, virtual 10 %." in str(found(precision_of(loaded), Prose))
     assert turns not in str(precision_of(made_up(FIVE)))
     (row,) = rows_of(loaded)
@@ -79,7 +79,7 @@ def test_more_precision_costs_more_by_either_protocol() -> None:
         assert isinstance(cheap, float) and isinstance(dear, float) and cheap <= dear
     assert figure_in(fine, "Time share of fixed").text.endswith(" %")
     facts = {fact.name: fact.value for fact in run_facts(with_stopping(loaded).run)}
-    assert facts["Blocks"] == "5 to 20, until every ratio is known to ± 2 %, near 1 up to twice as well"
+    assert facts["Blocks"] == "5 to 20, until every ratio is known to ± 2 %, near 1 up to twice as precisely"
 
 
 def test_what_has_no_cost_says_why_and_one_block_has_no_precision() -> None:
@@ -100,7 +100,7 @@ def test_what_a_run_that_was_cut_off_did_not_come_to_has_not_ended(blocks: int, 
 
 
 TWELVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=12, windows=1)
-# Of one block after the other, as factors of liberty's throughput.
+# Factors of liberty's throughput, block by block.
 SCATTERED = (1.01, 0.97, 1.02, 1.03, 0.96, 0.99, 1.04, 0.98, 0.95, 1.06, 1.05, 1.00)
 WAVES = (1.00, 1.01, 1.04, 1.06, 1.05, 1.03, 0.99, 0.96, 0.95, 0.94, 0.97, 0.98)
 TURNS = (1.10, 0.90, 1.11, 0.91, 1.12, 0.92, 1.08, 0.93, 1.09, 0.89, 1.13, 0.88)
@@ -109,7 +109,7 @@ LAG, TREND = "Lag 1 correlation", "Trend first to last block"
 
 
 def with_ratios(**factors: Sequence[float]) -> LoadedRun:
-    """Throughput of 1000 requests/s times the factor of each block; of liberty always 1000."""
+    """Return a run with a throughput of 1000 requests/s times the factor of each block; liberty's is always 1000."""
     cells = (scaled(cell, factors.get(cell.key.executor, [1.0] * 12)) for cell in made_up(TWELVE).cells)
     return replace(made_up(TWELVE), cells=tuple(cells))
 
@@ -160,7 +160,7 @@ def test_independent_blocks_and_few_blocks_raise_no_warning() -> None:
     assert notice_of(few) is None
     page = PageOfRun(few)
     assert "Fewer than 5 blocks cannot show" in words_of(page)
-    assert figure_in(page.precision[0], LAG) == missing("4 blocks: nothing can be said of fewer than 5")
+    assert figure_in(page.precision[0], LAG) == missing("4 blocks: nothing can be said about fewer than 5")
 
 
 def test_only_some_are_named() -> None:
@@ -182,7 +182,7 @@ def test_forks_that_fall_into_two_groups_are_named() -> None:
 
 
 def test_so_are_programs_that_end_up_in_one_of_two_states() -> None:
-    """JVMs that borrowed eight times as often as others, whatever the version of the pool."""
+    """Some JVMs borrow eight times as often as others, whatever the version of the pool."""
     title, many = "Forks fall into two groups", experiments_of("borrow", forks=12)
     assert title not in {notice.title for notice in PageOfRun(many).notices}
 

@@ -42,7 +42,7 @@ def test_its_head_says_what_was_measured_and_how_much_of_it(loaded: LoadedRun, p
     assert shown.title == "Thread pool or virtual threads: mp-ping · 20250101-120000-synthetic"
     assert str(shown.summary).startswith(
         '<b class="forks amber">38 of 48 forks usable: 7 lost to faults of the host or of the measurement, 3 without a '
-        "readable record.</b> 2 executors on 2 JDKs: 13 of 16 cells with a fork that can be used"
+        "readable record.</b> 2 executors on 2 JDKs: 13 of 16 cells with a usable fork"
     )
     *_, files, order = found(shown.blocks, Items)
     assert files.items == ("some-cell.json: was unreadable, set aside and measured again",)
@@ -107,14 +107,14 @@ def test_what_the_flake_gave_is_told_with_its_revisions(loaded: LoadedRun) -> No
     pinned, _ = told(inputs, origins)
     assert pinned.value == f"fully pinned, from the flake: nixpkgs {'c' * 12}, other without a revision"
     assert pinned.title == "nixpkgs sha256-x"
-    assert told(inputs, loose)[1] == ["The flake did not give everything: wrk2: found on PATH."]
+    assert told(inputs, loose)[1] == ["The flake did not provide everything: wrk2: found on PATH."]
     fact, notices = told((), loose)
     assert fact.value == "not fully pinned: wrk2: found on PATH"
     assert not notices, "a run without the flake says it among its facts alone"
 
 
 def test_the_host_is_described_with_units(page: PageOfRun) -> None:
-    """And of mitigations none is told that it is not affected by."""
+    """Mitigations that say that the host is not affected are left out."""
     assert facts_of([section_of(page.page, "host")]) == {
         "CPU": host_facts().cpu.model, "Cores": "4 cores in 1 package, 8 CPUs online, SMT on", "CPUs allowed": "0-7",
         "Virtualisation": "virtual machine (KVM)", "Kernel": "6.2.0-synthetic",
@@ -138,7 +138,7 @@ def test_what_the_host_does_not_tell_is_said() -> None:
     )
     found = facts_of([FactList(facts.host_facts(silent))])
     for name in ("Frequency", "Scheduler", "Clock source", "Microcode"):
-        assert found[name] == "the kernel does not say"
+        assert found[name] == "the kernel does not report it"
     assert (found["Virtualisation"], found["Limits"]) == ("none seen", "not recorded")
     assert found["Mitigations"] == "none needed or none reported" and found["Cores"].endswith("SMT off")
 
@@ -212,13 +212,13 @@ def test_the_proof_says_what_was_seen() -> None:
 
 
 def fork_facts(loaded: LoadedRun) -> dict[str, str]:
-    """Of the first fork of the pool on the first JDK."""
+    """Return the facts of the first fork of the pool on the first JDK."""
     return facts_of([section_of(page_of(loaded, "liberty"), "fork-1")])
 
 
 def test_how_a_fork_was_measured_beside_the_others_is_said(quick: LoadedRun) -> None:
     turned = fork_facts(turned_run())
-    assert turned["Protocol"] == "interleaved: 10 rounds in turns with 1 other server, 1 of them lost to gates"
+    assert turned["Protocol"] == "interleaved: 10 rounds in turn with 1 other server, 1 of them lost to gates"
     assert fork_facts(quick)["Protocol"] == "separate: by itself"
     told = with_forks_of(quick, "liberty", lambda fork: altered(fork, {"why_alone": "its memory is read"}))
     assert fork_facts(told)["Protocol"] == "by itself: its memory is read"
@@ -272,7 +272,7 @@ def test_what_was_not_counted_is_said_not_to_be(quick: LoadedRun) -> None:
         ((), "not counted: no window was measured"),
         ((told, untold), "in 1 more the server could not be asked"),
         ((elsewhere,), "7 of 1,007 requests in 1 window ran on threads of unknown origin"),
-        ((silent,), "the driver had 1,234 answers"),
+        ((silent,), "the driver got 1,234 answers"),
     ):
         assert words in under_load_words(altered(quick.cells[0].forks[0], {"windows": windows}))
     assert "ran on threads of the server’s own pool" in fork_facts(quick)["Proof under load"], "the page says it"
@@ -281,8 +281,8 @@ def test_what_was_not_counted_is_said_not_to_be(quick: LoadedRun) -> None:
 def test_windows_say_what_carriers_took_and_that_nothing_was_counted() -> None:
     windows = [window(n, sut=sut_usage(carriers_cpu_share=share)) for n, share in enumerate((0.88, 0.91), start=1)]
     assert under_load_words(fork_with(*windows)) == (
-        "not counted, since nothing of ours is in it; carriers of virtual threads had 88 % to 91 % of the CPU time in "
-        "2 windows"
+        "not counted, since it contains nothing of ours; carriers of virtual threads had 88 % to 91 % of the CPU time "
+        "in 2 windows"
     )
 
 
@@ -292,7 +292,7 @@ def foreign(share: float, of: str = "server") -> Reason:
 
 @pytest.fixture
 def fork(quick: LoadedRun) -> Fork:
-    """Of ten windows."""
+    """Return a fork with ten windows."""
     first = quick.cells[0].forks[0]
     return altered(first, {"windows": tuple(first.windows[0].model_copy(update={"index": i}) for i in range(1, 11))})
 
@@ -346,7 +346,7 @@ def test_one_transfer_was_answered(quick: LoadedRun) -> None:
     once = remote_stats(late_us=1.0, cpu_share=0.1).model_copy(
         update={"faults": RemoteFaults(status_500=1, close=0, never=0)}
     )
-    assert str(remote_facts(once)[0].value).endswith("0 refused, 1 fault that was ordered")
+    assert str(remote_facts(once)[0].value).endswith("0 refused, 1 fault as ordered")
 
 
 @pytest.mark.parametrize(("file_system", "told"), [("tmpfs", "41 MB of fresh data on tmpfs"), (None, "fresh data")])
@@ -376,11 +376,11 @@ def test_a_quoted_line_of_a_log_has_no_decoration(line: str, plain: str) -> None
 
 
 def test_a_reference_run_has_no_sentence_that_contradicts_itself() -> None:
-    """Its records say "the rest still falls (+0.11% a second ...": of the rest, and of its last half minute."""
+    """Its records say "the rest still falls (+0.11% a second ...": once of the rest, once of its last half minute."""
     troubles = PageOfRun(reference("20261124T043223Z-pinning-http.small")).troubles
     reasons = [reason for trouble in troubles for reason in trouble.reasons]
     assert reasons[0] == (
-        "fork 2: not steady after 90 s of warm-up: CPU per request fell by 8.75 % on the whole, though no longer in "
+        "fork 2: not steady after 90 s of warm-up: CPU per request fell by 8.75 % overall, though no longer in "
         "the last 30 s"
     )
     assert not any("+" in reason for reason in reasons)

@@ -1,4 +1,4 @@
-"""What the page of a run shows as a whole: its conditions, its host, every cell in a row, and what went wrong."""
+"""The page of a run as a whole: its conditions, its host, every cell in a row, and what went wrong."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_table_has_the_axes_that_vary_as_columns_and_says_the_others_once(pa
     ("only", "words"),
     [
         (builders.key(cpus=2, burn_us=100), "mp-ping, open-liberty, temurin-25, virtual, 2 CPUs, tasks of 100 µs"),
-        # A command of the user is no server with a name.
+        # A user's command is not a server with a name.
         (builders.key("pool", workload="mine", server="command"), "mine, temurin-25, pool, 1 CPU, no added work"),
     ],
 )
@@ -99,7 +99,7 @@ def test_rows_say_how_many_forks_can_be_used_and_what_became_of_the_others(page:
 
 
 def test_the_figures_of_a_row_are_those_of_its_usable_forks(page: PageOfRun) -> None:
-    """One of the three of the pool failed."""
+    """One of the pool's three forks failed."""
     metrics, shown = (RSS_PEAK, THREADS_PEAK, TIME_TO_STEADY, CAPACITY), {}
     for executor in ("liberty", "virtual"):
         one = page.row(jdk="temurin-21.0.8", executor=executor, cpus=1, burn_us=100)
@@ -172,7 +172,7 @@ def test_notices_count_what_they_are_about(page: PageOfRun) -> None:
     assert notices["Not testable here"] == ("info", "1 cell: reasons are listed below.")
     two = notices["Two blocks"]
     assert two[0] == "info" and two[1].startswith("1 cell of 15 has two usable forks")
-    assert notices["Note of the run"][1].startswith("SYNTHETIC")
+    assert notices["Note on this run"][1].startswith("SYNTHETIC")
 
 
 def test_the_section_has_charts_for_each_jdk_side_by_side(page: PageOfRun) -> None:
@@ -202,7 +202,7 @@ def us_of(work: str) -> int:
 
 
 def test_bars_are_shares_of_the_highest_under_the_same_work(page: PageOfRun) -> None:
-    """With no work a server answers five times as often as with 100 µs: beside each other only shares can be read."""
+    """With no work a server answers five times as often as with 100 µs: side by side, only shares can be read."""
     for chart in page.charts("Throughput"):
         rows = [one for values in chart.drawing.datasets.values() for one in values]
         means = [one["mean"] for one in rows if one.get("mean") is not None]
@@ -242,7 +242,7 @@ def test_the_heat_map_of_a_jdk_is_that_of_its_cells(page: PageOfRun) -> None:
 
 
 def test_a_condition_that_a_run_has_not_is_no_trouble() -> None:
-    """As where a profile includes a task on one number of CPUs alone."""
+    """A profile may include a task on one number of CPUs only."""
     whole = made_up(replace(QUICK, cpus=(1, 2), burn_us=(0, 100)))
     cells = tuple(cell for cell in whole.cells if (cell.key.cpus, cell.key.burn_us) != (2, 100))
     run = whole.run.model_copy(update={"cells": tuple(cell.key for cell in cells)})
@@ -254,7 +254,7 @@ def test_a_condition_that_a_run_has_not_is_no_trouble() -> None:
 
 
 def test_a_ratio_over_another_pool_is_not_told_as_one_over_the_servers_own() -> None:
-    """As where an `include` has the own pool replaced on some CPUs."""
+    """An `include` may replace the server's own pool on some CPUs."""
     whole = made_up(replace(QUICK, jdks=("temurin-25",), executors=("liberty", "fixed-50", "virtual"), cpus=(1, 2)))
     gone = {(1, "fixed-50"), (2, "liberty")}
     cells = tuple(cell for cell in whole.cells if (cell.key.cpus, cell.key.executor) not in gone)
@@ -317,7 +317,8 @@ def test_a_page_without_one_of_the_pair_compares_nothing(executors: tuple[str, .
     assert answer.lead == "temurin-25: no answer"
     assert answer.sentences == (("", f"There is no ratio virtual / liberty: {absent} has no cell here."),)
     texts = [one.text for one in found(page.page.blocks, Prose)]
-    assert f"No heat map: it compares virtual with liberty, and {absent} has no cell here." in texts and not page.maps
+    no_map = f"No heat map: it would compare virtual with liberty, but {absent} has no cell here."
+    assert no_map in texts and not page.maps
     assert page.rows[0].versus == missing(versus)
     assert page.charts("Throughput") and page.charts("Latency by percentile")
 
@@ -355,7 +356,7 @@ def test_a_run_without_a_cell_still_has_a_page(quick: LoadedRun, status: str, wh
     page = PageOfRun(replace(quick, run=altered_run(quick.run, {"status": status}), cells=()))
     assert {row.state for row in page.rows} == {State.NOT_MEASURED} and not page.page.charts
     assert all(why in one.reasons[0] for one in page.troubles if one.status == "not measured")
-    assert "No block has both" in page.answers[0].sentences[0][1]
+    assert "No block has a usable fork of both" in page.answers[0].sentences[0][1]
     states = [plain(row["State"]) for row in table_of([section_of(page.page, "jdks")], "Table of JDKs")]
     assert states == ["selected, no fork of it has run"] * 2 + ["not available here"]
     assert "Planned order of execution (8 forks)" in {one.summary for one in found(page.page.blocks, Disclosure)}

@@ -1,6 +1,6 @@
-"""Loads whose rate changes: steps of rising rates, ramps, one of which ends level, and searches for the highest rate.
-When they end, what is read from them, and what the report shows; also of a figure that is only a bound, since the knee,
-the peak or the rate lies beyond what was tried."""
+"""Loads whose rate changes: steps of rising rates, ramps (one of which ends level), and searches for the highest rate.
+The tests cover when they end, what is read from them, and what the report shows, even of a figure that is only a bound
+since the knee, the peak or the rate lies beyond what was tried."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_behind_the_written_rates_it_goes_on_until_the_server_is_saturated(run: 
 
 def test_what_a_fork_says_while_it_is_measured_is_what_the_table_says(run: LoadedRun) -> None:
     cell = cell_of(run)
-    said = "2,801 req/s at most, 101.0 µs CPU/request at 1,000 req/s (errors, rate-missed)"
+    said = "at best 2,801 req/s, 101.0 µs CPU/request at 1,000 req/s (errors, rate-missed)"
     assert progress.figures(cell.forks[0], cell) == said
     kept_up = cell.model_copy(update={"load": LOAD.model_copy(update={"rates_rps": LOAD.rates_rps[:2]})})
     fork = altered(kept_up.forks[0], {"windows": kept_up.forks[0].windows[:2]})
@@ -104,13 +104,13 @@ def test_cpu_per_request_says_of_which_step_it_is(run: LoadedRun) -> None:
 def test_a_peak_beyond_the_last_step_is_a_bound_and_told_below_the_table(under_rate: LoadedRun) -> None:
     loaded = stepped_at(under_rate, {"virtual": 1e6, "liberty": 3500.0})
     row = row_of(loaded, "virtual")
-    assert (row.throughput.text, row.throughput.title) == ("≥ 6,000", "5 of 5 forks give a bound only")
+    assert (row.throughput.text, row.throughput.title) == ("≥ 6,000", "5 of 5 forks give only a bound")
     assert row_of(loaded, "liberty").throughput.text == "3,500"
     _, judgements = judged(loaded)
     assert judgements.of(SATURATED, key_of(loaded)) is None
     assert "virtual kept up with the highest rate in 5 of 5 forks against 0 of 5" in answer_of(loaded).lead
     page = PageOfRun(loaded)
-    told = "not seen saturated in 5 of 5 forks, offered up to 6,000 requests/s: the most that it can do was not reached"
+    told = "not seen saturated in 5 of 5 forks, offered up to 6,000 requests/s: its maximum was not reached"
     assert f"virtual {told}" in printed(loaded)
     sentences = page.answers[0].sentences
     assert ("virtual", f"{told}.") in sentences and "liberty" not in dict(sentences)
@@ -124,14 +124,14 @@ def test_a_server_that_falls_behind_with_unused_cpus_is_bounded_by_something_els
         changed = with_unused_cpus(run, executor)
         return dict(PageOfRun(changed).answers[0].sentences), printed(changed, width=300)
 
-    words = "saturated with 5 % of its CPUs in use, so something else bounds it"
+    words = "saturated with 5 % of its CPUs in use, so something else limits it"
     for executor in ("liberty", "virtual"):
         sentences, summary = told(executor)
         assert sentences[executor] == f"{words}.", "on JDK 25 nothing pins"
         assert f"{executor} {words}" in summary
     sentences, summary = told("none")
     assert not sentences.keys() & {"liberty", "virtual"}, "with its CPUs in use it is bounded by them"
-    assert "bounds it" not in summary
+    assert "limits it" not in summary
 
 
 def test_executors_are_compared_by_the_most_they_reach_and_by_the_cpu_at_the_lowest_rate(run: LoadedRun) -> None:
@@ -163,7 +163,7 @@ def test_steps_of_connections_have_their_charts_and_remarks_too() -> None:
     assert {row["x"] for row in rows} == {10, 30, 50, 60}
     told = dict(page.answers[0].sentences)
     assert told["liberty"].startswith("not seen saturated in 2 of 2 forks, with up to 60 connections: ")
-    assert told["virtual"] == "saturated with 5 % of its CPUs in use, so something else bounds it."
+    assert told["virtual"] == "saturated with 5 % of its CPUs in use, so something else limits it."
 
 
 def with_intervals(fork: Fork, intervals: tuple[Interval, ...]) -> Fork:
@@ -171,15 +171,15 @@ def with_intervals(fork: Fork, intervals: tuple[Interval, ...]) -> Fork:
 
 
 def completing(fork: Fork, completed: Mapping[int, int]) -> Fork:
-    """So many requests in these seconds of the load."""
+    """Let this many requests be completed in these seconds of the load."""
     seconds = fork.windows[0].load.intervals
     changed = (one.model_copy(update={"completed": completed.get(int(one.t_s), one.completed)}) for one in seconds)
     return with_intervals(fork, tuple(changed))
 
 
 def test_the_steady_part_is_the_second_half_of_the_level_stretch() -> None:
-    """Its CPU is of the seconds that samples enclose: they are a second apart and end with the server, whose last
-    answer comes right behind the load."""
+    """The CPU of the steady part is that of the seconds that samples enclose: they are a second apart and end with the
+    server, whose last answer comes right after the load."""
     fork = cell_of(ramped(LEVEL)).forks[0]
     whole = steady_part(fork)
     assert whole.cpu_us_per_request == pytest.approx(1000, rel=0.06)
@@ -192,7 +192,7 @@ def test_the_steady_part_is_the_second_half_of_the_level_stretch() -> None:
 
 
 def test_a_backlog_that_is_worked_off_is_no_steady_throughput() -> None:
-    """A pause across the end of a second is none: what it lacks is in the next one."""
+    """A pause across the end of a second is no backlog: what that second lacks is in the next one."""
     fork = cell_of(ramped(LEVEL)).forks[0]
     behind = completing(fork, dict.fromkeys(range(12, 24), 1500))
     assert backlog_until_s(seconds_of(behind)) == 23
@@ -240,16 +240,16 @@ def test_a_closed_loop_has_connections_a_level_of_its_own_and_no_knee() -> None:
     groups = {group.title: group for group in found(page.page.blocks, Charts)}
     assert [chart.title for chart in groups["What was asked for"].charts] == ["Connections"]
     words = str(groups["Throughput second by second"].words)
-    assert "what the last 33% of the load came to, if it is held for as long" in words
+    assert "what the last 33 % of the load came to, if it is held for as long" in words
     assert str(groups["p99 second by second"].words).startswith("From when the request was sent")
     assert not any("knee" in chart.note for chart in groups["p99 second by second"].charts)
     told = [words for answer in page.answers for _, words in answer.sentences if "its level" in words]
-    assert any("came to its level after 11.0 s; answered 1,000 requests/s at the end" in words for words in told)
+    assert any("reached its level after 11.0 s; answered 1,000 requests/s at the end" in words for words in told)
 
 
 def test_readings_that_a_full_pool_did_not_give_are_counted_below_the_chart() -> None:
     def silent(fork: Fork) -> Fork:
-        """From the tenth second of the load on."""
+        """Leave out gauges from the tenth second of the load on."""
         samples = (one.model_copy(update={"gauges": None}) if one.t_s > STARTED_S + 10 else one for one in fork.samples)
         return altered(fork, {"samples": tuple(samples)})
 
@@ -265,7 +265,7 @@ def test_readings_that_a_full_pool_did_not_give_are_counted_below_the_chart() ->
 
 
 def at_capacities(loaded: LoadedRun, load: RampedLoad, capacities_rps: Mapping[str, tuple[float, ...]]) -> LoadedRun:
-    """`capacities_rps`: of the five forks of each executor."""
+    """Put the run under this ramp. `capacities_rps`: of the five forks of each executor."""
 
     def changed(cell: CellRecord, fork: Fork) -> Fork:
         return with_ramp(fork, load, lag_s=1, capacity_rps=capacities_rps[cell.key.executor][fork.fork - 1])
@@ -280,8 +280,8 @@ def test_no_knee_is_the_best_outcome(under_rate: LoadedRun) -> None:
     assert judgements.outcomes(key_of(loaded)).finding is PairFinding.BETTER
     assert not cells.get(key_of(loaded)).by_block(KNEE)
     answer = answer_of(loaded)
-    assert "virtual ahead of liberty: virtual got to the end of the ramp without a knee in 5 of 5 forks" in answer.lead
-    assert "to have a knee is worse" in answer.sentences[0][1]
+    assert "virtual ahead of liberty: virtual reached the end of the ramp without a knee in 5 of 5 forks" in answer.lead
+    assert "a knee is worse" in answer.sentences[0][1]
     said, took = dict(PageOfRun(loaded).answers[0].sentences), "; its median response took up to "
     assert said["virtual"].startswith(f"no knee up to 3,100 requests/s{took}")
     assert said["liberty"].startswith(f"knee at 2,100 requests/s{took}")
@@ -306,7 +306,7 @@ def test_a_peak_that_was_not_reached_counts(under_rate: LoadedRun) -> None:
 
 
 def ended(loaded: LoadedRun, outcomes: Mapping[int, SearchOutcome]) -> LoadedRun:
-    """The searches of `virtual` with other ends."""
+    """Let the searches of `virtual` end differently."""
 
     def search(fork: Fork) -> Fork:
         end = {"outcome": outcomes[fork.fork].value} if fork.fork in outcomes else {}

@@ -78,7 +78,7 @@ def test_shares_and_half_widths() -> None:
     assert (even.text, even.title) == ("± 3.0 %", "95 % interval of the geometric mean over 3 forks")
     assert half_width(over(2, 100.0, 25.0, 400.0)).text == "−75/+300 %"
     assert half_width(over(1, 100.0, None, None)).text == "–"
-    assert half_width(over(2, 0.0, None, None)).title == "a fork has 0: the arithmetic mean, without an interval"
+    assert half_width(over(2, 0.0, None, None)).title == "a fork’s figure is 0: arithmetic mean, without an interval"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_whatever_an_interval_is_it_can_be_told(figure: tuple[float, float, floa
 
 
 def clear(value: float, width: float) -> Judged:
-    """Scattered so little that any family would call it different."""
+    """Return a ratio that scatters so little that any family would call it different."""
     return Judged(Ratio(value, value / width, value * width, 5, p_value=0.0001), 0.01, 100, Verdict.DIFFERENT)
 
 
@@ -190,7 +190,7 @@ def test_an_interval_without_1_that_is_no_evidence_says_so_with_its_reason() -> 
 
 
 def test_one_pair_is_a_hint_of_the_block_that_has_both() -> None:
-    """Others may have been measured, in which one of the two was lost."""
+    """Other blocks may have been measured in which one of the two was lost."""
     one = judged(Ratio(0.82, None, None, 1), None, 0)
     assert ratio_sentence(THROUGHPUT, one, "virtual", "liberty") == (
         "18 % lower with virtual than with liberty in the only block that has both: only a hint (ratio 0.82, 1 block)."

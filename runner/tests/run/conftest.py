@@ -1,4 +1,4 @@
-"""Where a campaign of made-up forks is kept, and how they end."""
+"""The store of a campaign of made-up forks, and the script of how they end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def store(tmp_path: Path) -> RunStore:
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Script:
-    """Of the forks that are measured from now on."""
+    """The script of the forks that are measured from now on."""
     made = Script()
     monkeypatch.setattr(module, "measure_fork", made)
     return made

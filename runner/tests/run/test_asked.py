@@ -1,4 +1,4 @@
-"""Questions of the command line, in the place of what a profile asks."""
+"""Questions on the command line, which take the place of what a profile asks."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_new_value_keeps_the_shape_of_a_profile_and_an_own_one_narrows_it() ->
 
 
 def test_what_a_profile_has_apart_becomes_one_product_when_asked_together() -> None:
-    """The profile matrix leaves shares out at long delays; whoever asks gets them."""
+    """The profile matrix leaves out shares at long delays; whoever asks for them gets them."""
     asked = {"wait_us": (200_000,), "load": ("share-50",), "cpus": (1,), "jdk": ("temurin-25",)}
     assert cells("matrix", **asked) == [
         f"banking.temurin-25.{executor}.cpus-1.burn-0us.wait-200000us.share-50" for executor in ("liberty", "virtual")
@@ -74,7 +74,7 @@ def test_what_a_profile_has_apart_becomes_one_product_when_asked_together() -> N
         ({"wait_us": (2000,)}, "--wait 2000us: mp-ping calls no remote system that could answer late (banking and"),
         ({"server": ("jetty",), "executor": ("liberty",)}, "Eclipse Jetty has no executor liberty (it has "),
         ({"workload": ("mp-ping",), "load": ("count-1000",)}, "count-1000 is a load of programs without a server"),
-        ({"workload": ("spawn-work",), "executor": ("virtual",)}, "spawn-work cannot have saturate-50 (it"),
+        ({"workload": ("spawn-work",), "executor": ("virtual",)}, "spawn-work cannot run under saturate-50 (it"),
         ({"workload": ("spawn-work",), "executor": ("virtual",), "load": ("count-1000",), "burn_us": (100,),
           "server": ("jetty",)}, "--server jetty: an experiment has no server"),
     ],
@@ -97,7 +97,7 @@ def test_cells_have_asked_values_and_each_value_has_cells(profile: str, asked: d
 
 @pytest.mark.parametrize("profile", ["mission", "matrix", "full"])
 def test_a_quota_keeps_the_shape_of_a_profile(profile: str) -> None:
-    """All stages, and what a rule includes or excludes."""
+    """All stages keep it, and so does what a rule includes or excludes."""
     options = Options(profile, {}, quotas_cpus=(1.0,)).with_quotas(MATRIX)
     boxed = stages(options.apply(parse_files(FILES, options.asked, options.tables)), profile)
     workloads = {cell.workload for stage in boxed for cell in stage.cells}
@@ -119,5 +119,5 @@ def test_a_quota_is_a_variant_of_each_workload() -> None:
     boxed = Options("quick", {"workload": ("forward",)}, quotas_cpus=(1.0,)).with_quotas(MATRIX)
     limits = parse_files(FILES, boxed.asked, boxed.tables).workloads["forward-quota-1000m"].limits
     assert limits and limits.threads_max == 20_000, "its other limits stay"
-    with pytest.raises(MatrixError, match="--cpu-quota: spawn-work has no server that could have one"):
+    with pytest.raises(MatrixError, match="--cpu-quota: spawn-work has no server to give a quota to"):
         Options("quick", {"workload": ("spawn-work",)}, quotas_cpus=(1.0,)).with_quotas(MATRIX)

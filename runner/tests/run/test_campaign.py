@@ -1,4 +1,4 @@
-"""How a run adds blocks, stops, goes on after it was cut off, and has forks take turns; the forks are made up, their
+"""How a run adds blocks, stops, continues after it was cut off, and has forks take turns; the forks are made up, their
 files are real."""
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def test_blocks_are_added_where_figures_scatter_and_only_there(store: RunStore, 
 
 
 def test_an_arm_that_is_to_have_fewer_blocks_holds_up_no_other(store: RunStore, script: Script) -> None:
-    """Nor is another block promised where the plan has none."""
+    """No further block is promised where the plan has none."""
     aside, alone = QUIET.model_copy(update={"executor": "platform"}), NOISY.model_copy(update={"burn_us": 100})
     rules: dict[str, Any] = {
         "select": {"executor": ["liberty", "virtual"], "burn_us": [0]},
@@ -89,7 +89,7 @@ def test_a_cut_off_run_goes_on_in_whole_blocks_to_the_same_end(tmp_path: Path, s
         run(campaign(store, blocks=5, max_blocks=8), Heard())
     script.cut_after = None
     order = run(campaign(store, session=2, blocks=5, max_blocks=8), Heard())
-    # Blocks here are of two forks: of an odd number, the last one's partner is missing.
+    # Blocks here have two forks: after an odd number of forks, the last one's partner is missing.
     begun = cut_after % 2
     again = [f"{label}.2" for label in whole[cut_after - begun : cut_after]]
     assert list(order) == script.labels == [*whole[:cut_after], *again, *whole[cut_after:]]
@@ -105,7 +105,7 @@ def test_a_cut_off_run_goes_on_in_whole_blocks_to_the_same_end(tmp_path: Path, s
 
 
 def test_cells_are_whole_on_disk_and_in_outline_in_memory(store: RunStore, script: Script) -> None:
-    """A run of thousands of forks would not fit into memory otherwise."""
+    """Otherwise, a run of thousands of forks would not fit into memory."""
     begun = campaign(store, blocks=2)
     measured_now = begun.open(print)
     begun.measure(measured_now, Heard())
@@ -141,7 +141,7 @@ def test_a_file_that_is_damaged_while_a_run_goes_on_costs_series_and_no_figure(
 
 
 def kept_in(store: RunStore) -> list[str]:
-    """The labels of all forks that are on disk."""
+    """Return the labels of all forks that are on disk."""
     return sorted(f"{found.key.cell_id}#{fork.fork}" for found in cells_in(store) for fork in found.forks)
 
 
@@ -193,7 +193,7 @@ def test_without_a_reference_each_must_be_known_by_itself() -> None:
 
 
 def test_a_comparison_whose_arms_lost_different_numbers_of_forks_holds_nobody_up() -> None:
-    """It is not judged, however many blocks come; what was lost later is not looked at."""
+    """It is not judged, however many blocks follow; what was lost later is not considered."""
     load = RateLoad(rate_rps=1000, connections=10)
     short = Reason(code="rate-missed", message="missed")
 
@@ -238,7 +238,7 @@ IN_TURNS: dict[str, Any] = {"protocol": "interleaved", "rounds": 4}
 
 @dataclass
 class Lanes:
-    """Forks of a script that take turns. `asked`: which of them for what, in order."""
+    """A script's forks that take turns. `asked`: which fork was asked for what, in order."""
 
     script: Script
     asked: list[tuple[str, str]] = field(default_factory=list)
@@ -303,7 +303,7 @@ def test_the_forks_of_a_block_run_at_once_and_know_each_other(store: RunStore, l
 
 @pytest.mark.usefixtures("interruptible")
 def test_a_block_that_took_its_turns_is_kept_whole_when_the_run_is_stopped(store: RunStore, lanes: Lanes) -> None:
-    """While its first fork ends, with the other's record in memory alone."""
+    """The run is stopped while the block's first fork ends, with the other's record only in memory."""
     lanes.script.signal_at = 1
     with pytest.raises(KeyboardInterrupt):
         run(campaign(store, blocks=2, **IN_TURNS), Heard())
@@ -312,7 +312,7 @@ def test_a_block_that_took_its_turns_is_kept_whole_when_the_run_is_stopped(store
 
 
 def test_a_block_is_kept_whole_though_nobody_can_be_told_of_it(store: RunStore, lanes: Lanes) -> None:
-    """As when its terminal is gone."""
+    """The run's terminal may be gone, say."""
     heard = Heard()
     heard.fork_finished = mock.Mock(side_effect=OSError)  # type: ignore[method-assign]
     with pytest.raises(OSError):

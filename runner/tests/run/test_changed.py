@@ -1,4 +1,4 @@
-"""What changes while it is measured."""
+"""Files that change while they are measured."""
 
 from __future__ import annotations
 

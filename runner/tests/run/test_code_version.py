@@ -1,5 +1,4 @@
-"""The code that measures is part of what decides a cell, and no other code; and which commit a run says that it was
-made from."""
+"""Only the code that measures is part of what decides a cell; and which commit a run says that it was made from."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ import pytest
 from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, modules, without_words
 from jdkmatrix.run.origins import source_revision
 
-# What a fork's modules take of packages that do not count, and why its figures do not hang on it.
+# What a fork's modules take from packages that do not count, and why its figures do not depend on it.
 ALLOWED = {
     "doctor.base": "reads and writes the kernel's files that an arm asks for; their values are in the identity",
     "doctor.tuned": "where such a value is kept to be put back",
@@ -28,7 +27,7 @@ ALLOWED = {
 
 
 def imported(path: Path) -> Iterator[str]:
-    """Modules of ours that this one imports anywhere, by their names below the package."""
+    """Yield the modules of ours that this one imports anywhere, by their names below the package."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("jdkmatrix"):
             yield node.module.removeprefix("jdkmatrix").lstrip(".")
@@ -36,7 +35,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def test_all_that_is_imported_while_a_fork_is_measured_counts_or_is_known_not_to() -> None:
-    """From the two modules that measure a fork along their imports, those of functions too."""
+    """The search starts at the three modules that measure a fork and follows imports, those of functions too."""
     counted = {str(path.relative_to(PACKAGE)) for path in modules(PACKAGE)}
     outside: set[str] = set()
     seen: set[str] = set()

@@ -31,7 +31,7 @@ from tests.support.shipped import MATRIX, TOML
 
 
 def with_profile(**select: Any) -> Matrix:
-    """Of [profiles.p]; axes that are not named are whole."""
+    """Return the matrix with [profiles.p] alone; axes that are not named are whole."""
     data = copy.deepcopy(TOML)
     data["profiles"] = {"p": {"description": "", "blocks": 2, "windows": 2, "window_s": 3, "select": select}}
     return parse_files({"matrix.toml": data})
@@ -86,12 +86,12 @@ def test_a_pool_takes_as_many_rounds_of_the_delay_as_it_needs() -> None:
 @pytest.mark.parametrize(
     ("workload", "executor", "load", "told"),
     [
-        ("hang-lock", "virtual", CountLoad(count=1), "hang-lock has 2 to 10,000 at once, and x is 1"),
+        ("hang-lock", "virtual", CountLoad(count=1), "hang-lock runs 2 to 10,000 at once, and x is 1"),
         ("pinning-lock", "platform", CountLoad(count=100_001),
-         "pinning-lock has 1 to 100,000 at once, and x is 100,001"),
+         "pinning-lock runs 1 to 100,000 at once, and x is 100,001"),
         ("fanout", "fixed-40000", CountLoad(count=1000), None),
         ("burn", "fixed-40000", InFlightLoad(tasks=10),
-         "burn has pools of 32,767 threads at most, and fixed-40000 has 40,000"),
+         "burn takes pools of 32,767 threads at most, and fixed-40000 has 40,000"),
         ("burn", "fixed-400", InFlightLoad(tasks=10), None),
     ],
 )  # fmt: skip

@@ -161,7 +161,7 @@ def test_every_cell_gets_each_fork_once_and_blocks_stay_together(cells: list[Cel
 def test_more_blocks_go_on_with_the_same_order(
     cells: list[CellKey], seed: int, blocks: int, more: int, data: st.DataObject
 ) -> None:
-    """Of the cells that have the most; some of an addition have fewer in both."""
+    """The blocks are those of the cells that have the most; some cells of an addition have fewer in both."""
     few = {cell: data.draw(st.integers(1, blocks)) for cell in cells if data.draw(st.booleans())}
     short = order_forks(dict.fromkeys(cells, blocks) | few, seed=seed)
     ends = {cell: number for cell, number in few.items() if number < blocks}
@@ -170,7 +170,7 @@ def test_more_blocks_go_on_with_the_same_order(
 
 
 def orders_by_group(forks: Iterable[PlannedFork]) -> dict[CellKey, list[tuple[str, ...]]]:
-    """Of every group, the executors block by block."""
+    """Return the executors of every group, block by block."""
     found: dict[CellKey, dict[int, list[str]]] = {}
     for fork in forks:
         found.setdefault(fork.key.group, {}).setdefault(fork.fork, []).append(fork.key.executor)
@@ -179,7 +179,7 @@ def orders_by_group(forks: Iterable[PlannedFork]) -> dict[CellKey, list[tuple[st
 
 @pytest.mark.parametrize("seed", [0, 1, 20241115])
 def test_no_group_of_the_article_has_one_order_in_all_blocks(seed: int) -> None:
-    """With an order drawn anew for every block, 10 of these 108 groups had (seed 20241115)."""
+    """With an order drawn anew for every block, 10 of these 108 groups had only one order (seed 20241115)."""
     cells = select_cells(MATRIX, "article")
     orders = orders_by_group(order_forks(dict.fromkeys(cells, MATRIX.profiles["article"].blocks), seed=seed))
     assert len(orders) == 108
@@ -211,7 +211,7 @@ def test_a_cell_whose_name_is_too_long_for_its_files_is_refused_before_it_is_mea
     profile = Profile.model_validate({"description": "", "select": {}, "blocks": 1})
     fits = key("virtual", workload="w" * 100)
     assert make_plan([fits], profile, seed=1, impossible={}).cells == (fits,)
-    with pytest.raises(MatrixError, match=r"at most 200 bytes, .* found 2[0-9][0-9]: give"):
+    with pytest.raises(MatrixError, match=r"at most 200 bytes, .* found 2[0-9][0-9]: shorten"):
         make_plan([fits, key("virtual", workload="w" * 180)], profile, seed=1, impossible={})
 
 

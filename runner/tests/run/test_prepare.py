@@ -1,4 +1,4 @@
-"""What a run needs is got only where something of it can be measured, and one calibration is for all of it."""
+"""The parts of a run are fetched only if something of it can be measured, and one calibration serves all of it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_clock_that_moves_by_more_than_work_may_be_off_is_refused_with_its_fig
 
 
 def test_one_jdk_counts_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A minute later the host's clock is another one, and "100 µs" on the next JDK were more work by up to 5 %."""
+    """A minute later, the host's clock is another one, and "100 µs" on the next JDK were up to 5 % more work."""
     count = mock.Mock(return_value=counted(0.001))
     monkeypatch.setattr(preparing, "count_rounds", count)
     monkeypatch.setattr(preparing, "cpu_sets_of", lambda *_: SimpleNamespace(sut=(2, 3)))
@@ -103,7 +103,7 @@ KNOWN, COUNTED = counted(0.001), counted(0.001, 350.0)
 
 
 def test_the_clock_of_a_calibration_is_the_fastest_of_many_readings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that a neighbour made slower would make the work of every fork seem too slow."""
+    """A reading that a neighbour made slower would make the work of every fork seem too slow."""
     cpu = max(os.sched_getaffinity(0))
     speeds = chain([160.0] * 5, [170.0] * 5, [160.0] * 5, repeat(200.0))
     answer = 'print(\'{"rounds_per_us": 700.5, "repeats": 20, "spread": 0.001}\')'
@@ -122,7 +122,7 @@ def test_the_clock_of_a_calibration_is_the_fastest_of_many_readings(monkeypatch:
 def test_work_is_calibrated_only_where_no_calibration_is_known(
     monkeypatch: pytest.MonkeyPatch, known: Calibration | None, taken: Calibration, counts: int
 ) -> None:
-    """As it is of a run that goes on, and for the later stages of one."""
+    """A calibration is known for a run that is resumed, and for the later stages of a run."""
     known_calibration, count = mock.Mock(return_value=known), mock.Mock(return_value=COUNTED)
     assemble = mock.Mock(return_value=())
     parts = Parts(workloads=cast(Any, None), servers={}, jdks={}, loads={}, drivers={})
@@ -152,7 +152,7 @@ TWO_SOCKETS = machine(64, threads_per_core=2, cores_per_l3=8, cores_per_node=32,
     [(machine(8, threads_per_core=2), 4, ["shares-cores"]), (TWO_SOCKETS, 8, []), (machine(128), 8, [])],
 )
 def test_a_large_server_gets_a_driver_and_a_remote_to_fill_it(host: Topology, beside: int, given_up: list[str]) -> None:
-    """Answers without a delay to a server that does nothing but forward: a published size."""
+    """The remote answers without a delay to a server that only forwards: a published size."""
     cell = key("helidon", workload="forward-socket", server="helidon", cpus=8, load="saturate-200")
     sets = cpu_sets_of(MATRIX, cell, host)
     assert (len(sets.sut), len(sets.driver), len(sets.remote)) == (8, beside, beside)

@@ -100,7 +100,7 @@ def test_blocks_are_decided_on_after_the_repeats(store: RunStore, script: Script
 
 @pytest.mark.parametrize("cut_after", range(1, 6))
 def test_what_was_finished_is_there_whenever_a_run_is_cut_off(store: RunStore, script: Script, cut_after: int) -> None:
-    """In the middle of the repeats, too: forks 3 to 5 of the first block repeat two of it."""
+    """This holds in the middle of the repeats, too: forks 3 to 5 of the first block repeat two of its forks."""
     one, other = block_of(store)
     script.endings.update({one: [spoilt, spoilt], other: [without_driver]})
     script.cut_after = cut_after

@@ -1,4 +1,4 @@
-"""What the first start of an application of the user says."""
+"""Messages about the first start of a user's application."""
 
 from __future__ import annotations
 

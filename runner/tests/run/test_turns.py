@@ -1,4 +1,4 @@
-"""Forks that are measured in turns: in which order, what stands over what, and how many rounds they get."""
+"""Forks that are measured in turns: their order, the ratios between them, and how many rounds they get."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.support.records import altered
 from tests.support.shipped import MATRIX
 
 
-# ------------------------------------------------------------------------------------------------------ in which order
+# ---------------------------------------------------------------------------------------------------------- the order
 @given(st.integers(2, 7), st.integers(0, 5), st.text(max_size=3))
 def test_over_full_designs_every_fork_has_every_place_equally_often(lanes: int, designs: int, seed: str) -> None:
     rounds = designs * (2 * lanes if lanes % 2 else lanes)
@@ -42,7 +42,7 @@ def test_over_full_designs_every_fork_has_every_place_equally_often(lanes: int, 
         assert len(set(counts)) == 1
 
 
-# ---------------------------------------------------------------------------------------------- what stands over what
+# --------------------------------------------------------------------------------------------------------- the ratios
 def rounds_fork(number: int, sequence: int, together: tuple[int, ...], rps: list[float], bad: set[int]) -> Fork:
     loads = (load_result(throughput_rps=value, completed=round(value)) for value in rps)
     windows = [window(i, load, reasons=reasons("steal") if i in bad else ()) for i, load in enumerate(loads, start=1)]
@@ -92,7 +92,7 @@ def test_what_drifts_along_cancels_where_a_round_is_lost() -> None:
 
 
 def test_a_round_in_which_a_server_answered_nothing_is_in_what_it_came_to() -> None:
-    """And in the CPU time of its answers: 1 ms for each of 2,000, and two seconds more."""
+    """It also counts in the CPU time of the answers: 1 ms for each of 2,000, and two seconds more."""
     one, two = pair([1000.0, 0.0, 1000.0, 0.0], [1000.0] * 4)
     for numerator, base, ratio in ((one, two, 0.5), (two, one, 2.0)):
         above, below = paired_figures(THROUGHPUT, numerator, base)
@@ -141,7 +141,7 @@ def test_the_components_of_the_variance_are_found_again() -> None:
 
 @given(st.floats(1e-6, 1e-2), st.floats(1e-6, 1e-2), st.floats(10, 200), st.floats(1, 10))
 def test_no_other_number_tells_a_ratio_sooner(between: float, inside: float, start_s: float, round_s: float) -> None:
-    """Variance times time, which is what a given precision costs; the components known from very many forks."""
+    """A given precision costs variance times time; the components are known from very many forks."""
     found = Components(between, inside, 10**6, 10**8)
     best = best_rounds(found, start_s=start_s, round_s=round_s, least=2, most=1000)
 
@@ -214,7 +214,7 @@ def test_who_takes_turns(members: list[CellSetup], memory_bytes: int, words: str
         (SaturateLoad(connections=50), 25_001, "more than a tenth of its lead of 0.25 s"),
         (RateLoad(rate_rps=2000, connections=50), 0, "no better than forks under a constant rate"),
         (StepsLoad(rates_rps=(500, 1000), connections=50, step_s=6, warmup_rps=500), 0,
-         "its load is no window that could come again"),
+         "its load is not a window that can be repeated"),
     ],
 )  # fmt: skip
 def test_which_loads_take_turns(load: CellLoad, wait_us: int, words: str | None) -> None:

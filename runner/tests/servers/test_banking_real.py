@@ -29,7 +29,7 @@ from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.real
 
-# Its threads end with their requests: none may be left. Another server's start would be a third of the test's time.
+# Its threads end with their requests: none may be left. Starting another server would be a third of the test's time.
 EXECUTOR = "virtual"
 ACCOUNTS = 8
 OPENING_MINOR = 100_000_000
@@ -39,7 +39,7 @@ CLIENTS = 200
 TRANSFERS_PER_CLIENT = 2
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
 
-# What X-Remote orders: the status that is due, how its line begins, and how often in all.
+# X-Remote's orders: the status that is due, how its line begins, and how often it is due in all.
 NEVER, ERROR, CLOSE = "fault=never", "fault=status-500", "fault=close&delay_us=20000"
 FAULTS = {
     NEVER: (504, f"the remote system gave no answer within {TIMEOUT_MS} ms", 4),
@@ -245,12 +245,12 @@ class Step:
 
 
 def plan(number: int) -> list[Step]:
-    """What one client does; all clients together order what FAULTS says, and the longest to wait for at first."""
+    """Return one client's steps; all clients together order what FAULTS says, beginning with the longest waits."""
     others: list[str | None] = [SLOW] * SLOW_ONES
     for order in (ERROR, CLOSE):
         others += [order] * FAULTS[order][2]
     others += [None] * (CLIENTS * TRANSFERS_PER_CLIENT - FAULTS[NEVER][2] - len(others))
-    # 7 has no divisor in common with their number: each is taken once, and they are spread.
+    # 7 and their number have no common divisor: each is taken once, and they are spread.
     orders = [NEVER] * FAULTS[NEVER][2] + [others[i * 7 % len(others)] for i in range(len(others))]
     return [
         Step(
@@ -265,7 +265,7 @@ def plan(number: int) -> list[Step]:
 
 
 def play(bank: Bank, steps: list[Step]) -> None:
-    """Each step as it is ordered, again when it was to fail, and then its replay."""
+    """Play each step as it is ordered, again if it was to fail, and then replay it."""
     with closing(bank.client()) as client:
         for step in steps:
             answer = transfer(client, step, order=step.order)
@@ -287,19 +287,19 @@ def balance(client: Client, account: int) -> int:
 
 
 def warm_up(bank: Bank) -> None:
-    """All threads that a server needs once and keeps have been started after that."""
+    """Start all threads that a server needs once and keeps."""
 
     def forward(_: int) -> int:
         with closing(bank.client()) as client:
             return client.get("/forward").status
 
-    for at_once in (CLIENTS // 20, CLIENTS):  # so many are too much for a cold server on a busy host
+    for at_once in (CLIENTS // 20, CLIENTS):  # so many at once are too much for a cold server on a busy host
         with ThreadPoolExecutor(at_once) as clients:
             assert set(clients.map(forward, range(2 * CLIENTS))) == {200}
 
 
 def threads_of(bank: Bank) -> int:
-    """Of the server's process, without the JIT's, which come and go."""
+    """Count the threads of the server's process without the JIT's, which come and go."""
     tasks = Path(f"/proc/{bank.server.pid}/task").iterdir()
-    names = (text_if_readable(task / "comm") for task in tasks)  # None of one that ended meanwhile
+    names = (text_if_readable(task / "comm") for task in tasks)  # None for a thread that ended meanwhile
     return sum(not name.startswith(JIT_THREADS) for name in names if name is not None)

@@ -99,13 +99,13 @@ def test_the_command_is_java_itself_with_the_options_in_order(tmp_path: Path) ->
 
 
 def test_files_that_a_server_does_not_tidy_up_go_with_its_folder(tmp_path: Path) -> None:
-    """Quarkus makes a folder of Vert.x, which one that is killed leaves behind."""
+    """Quarkus makes a folder for Vert.x, which a killed server leaves behind."""
     made = lay_out(tmp_path, "quarkus", server="quarkus")
     assert f"-Djava.io.tmpdir={made.folder}" in made.launch.command
 
 
 def test_so_do_those_of_a_command_of_the_user_who_may_say_otherwise(tmp_path: Path) -> None:
-    """Spring Boot makes a folder of Tomcat, likewise."""
+    """Spring Boot likewise makes a folder for Tomcat."""
     own = OwnApplication(command="java -Djava.io.tmpdir=/x -jar my.jar {port}", arms={"pool": ""}, path="/")
     made = lay_out(tmp_path, "pool", server="command", own=OwnParts(own.application, command=own.words("pool")))
     given = [word for word in made.launch.command if word.startswith("-Djava.io.tmpdir=")]
@@ -220,14 +220,14 @@ def test_an_unknown_application_is_refused() -> None:
         ("differs = ", "# differs = ", "differs: missing"),
         ('title = "Eclipse', "title = 7 #", "not valid TOML|title: found 7; it should be a valid string"),
         ("[plugged]", "[pluged]", r"pluged: .*did you mean \"plugged\""),
-        ('"{port}"', '"{prt}"', r"command\[6\]: {prt} is no placeholder here \(allowed: application, executor"),
+        ('"{port}"', '"{prt}"', r"command\[6\]: {prt} is not a placeholder here \(allowed: application, executor"),
         ('own_pool = "jetty"', 'own_pool = "pool"', r"own_pool: there is no \[executors.pool\]"),
         ('own_pool = "jetty"', 'own_pool = "jetty"\nvirtual = "green"', r"virtual: there is no \[executors.green\]"),
         ("version = [", "# version = [", "version: belongs to a server with a module"),
         ('option = "own"', 'option = "own-N"', 'executors.jetty: option: "own-N" ends in -N if the name does'),
         ("[executors.jetty-no-reserved]", "[executors.jetty-N]", 'executors.jetty-N: option: "own-no-reserved" ends'),
         ('option = "own"', 'files = { "a.xml" = "b.xml" }', "files: there is no b.xml beside it"),
-        ('title = "Eclipse Jetty"', 'extends = "pier"', r'extends: "pier" is no server beside this'),
+        ('title = "Eclipse Jetty"', 'extends = "pier"', r'extends: "pier" is not a server beside this'),
     ],
 )
 def test_a_fault_of_a_server_is_told_with_file_and_key(right: str, wrong: str, message: str, tmp_path: Path) -> None:

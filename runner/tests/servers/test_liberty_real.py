@@ -26,7 +26,7 @@ from tests.support.servers import on_liberty
 pytestmark = pytest.mark.real
 
 ROUNDS_PER_US = 700
-# Every executor is in tests/real/test_forks.py; these differ in what their gauges can tell. The third feature set is in
+# tests/real/test_forks.py has every executor; these differ in what their gauges can tell. The third feature set is in
 # test_banking_real.py, with the application that it is for.
 SERVED = {"fixed-4": "restfulWS-3.1", "virtual": "microProfile-6.1", "liberty": "restfulWS-3.1"}
 UNCALIBRATED = "liberty"
@@ -48,7 +48,7 @@ def layout(workloads: Workloads, java: Path) -> Layout:
 
 
 def instead_of(option: str, made: Launch, *others: str) -> Launch:
-    """It is started with `others` in the place of the option that begins so."""
+    """Return the launch with `others` in place of the option that begins with `option`."""
     parts = [others if part.startswith(option) else (part,) for part in made.command]
     assert others in parts
     return replace(made, command=tuple(chain.from_iterable(parts)))
@@ -64,7 +64,7 @@ def running(launch: Launch) -> Iterator[tuple[ServerProcess, Connection]]:
 
 @dataclass(frozen=True)
 class Running:
-    """A server that several tests ask; `executor` is its own."""
+    """A server that several tests query; `executor` is its own."""
 
     executor: str
     made: Launch
@@ -76,7 +76,7 @@ class Running:
 def server(
     request: pytest.FixtureRequest, layout: Layout, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Running]:
-    """It runs in any folder that it does not refuse, starts without an error, and SIGTERM stops it in order."""
+    """It runs in any folder that it does not refuse, starts without an error, and SIGTERM stops it cleanly."""
     executor: str = request.param
     folder = tmp_path_factory.mktemp("server") / ODD_FOLDER
     check_folder("open-liberty", folder)

@@ -1,4 +1,4 @@
-"""What is seen from outside of an application: real thread dumps, and what they and the CPU time of threads prove."""
+"""An application seen from outside: real thread dumps, and what they and the CPU time of threads prove."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_carriers_that_were_not_caught_are_those_of_one_pool(pools: dict[int, se
 
 
 def test_who_was_caught_carrying_shows_all_carriers() -> None:
-    """A JVM may name each to the kernel by its number, "ForkJoi..rker-2": the name of one is not that of all."""
+    """A JVM may number the name of each for the kernel, "ForkJoi..rker-2": the name of one is not that of all."""
     names = {1: "ForkJoinPool-1-worker-1", 2: "ForkJoinPool-1-worker-12", 3: "ForkJoinPool-11-worker-1", 4: "main"}
     names |= {5: "ForkJoinPool.commonPool-worker-1", 6: "carrier"}
     assert with_their_pools(frozenset({1}), names) == {1, 2}
@@ -87,17 +87,17 @@ def test_shares_are_of_what_the_jit_leaves_and_count_threads_that_have_ended() -
 
 
 def test_carriers_that_took_the_place_of_others_count() -> None:
-    """A pool's thread that has idled for long ends, and the next one has another number, which newer JVMs let stand."""
+    """A pool's thread that has long been idle ends, and the next one has another number, which newer JVMs keep."""
     carriers = set(map(_kind, ("ForkJoi..rker-1", "ForkJoi..rker-2")))
     assert carriers == {"ForkJoi.."} and _kind("ForkJoinPool-1-") == "ForkJoinPool-1-"
     before, after = reading(100, {}), reading(200, {3: thread("ForkJoi..rker-3", 90), 4: thread("exec-1", 10)})
     assert cpu_share_of(carriers, before, after) == 0.9
-    with pytest.raises(ProofError, match=r'for "ForkJoinPool\.commonPool-worker-9", which is none'):
+    with pytest.raises(ProofError, match=r'for "ForkJoinPool\.commonPool-worker-9", which is not one'):
         _share_of(carriers, {3}, {3: "ForkJoinPool.commonPool-worker-9"}, before, after, executor="virtual")
 
 
 def test_threads_that_the_kernel_cannot_tell_from_carriers_prove_nothing() -> None:
-    """As newer JVMs shorten names in their middle."""
+    """Newer JVMs shorten names in the middle."""
     names = {1: "ForkJoinPool-1-worker-1", 2: "ForkJoinPool.commonPool-worker-1"}
 
     def used(carrier_ms: int, other_ms: int) -> Reading:
@@ -110,7 +110,7 @@ def test_threads_that_the_kernel_cannot_tell_from_carriers_prove_nothing() -> No
 
     assert share(80, 20, "virtual") == share(60, 40, "liberty") == 1.0, "which says the same without the other thread"
     assert share(5, 95, "virtual", "ForkJoinPool-1-") == 0.0
-    with pytest.raises(ProofError, match=r'for "ForkJoinPool\.commonPool-worker-1", which is none; .* 100 %.* 5\.0 %'):
+    with pytest.raises(ProofError, match=r'for "ForkJoinPool\.commonPool-worker-1", which is not one; .*100 %.*5\.0 %'):
         share(5, 95, "virtual")
-    with pytest.raises(ProofError, match="which is none"):
+    with pytest.raises(ProofError, match="which is not one"):
         share(40, 60, "liberty")

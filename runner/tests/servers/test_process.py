@@ -43,14 +43,14 @@ def test_who_has_taken_the_port_is_not_taken_for_the_server(tmp_path: Path) -> N
     with answering(ThreadingHTTPServer(("127.0.0.1", 0), Ok)) as other:
         what = Launch(sleeps, dict(os.environ), f"http://127.0.0.1:{other.server_port}", "/ping", *logs)
         with (
-            pytest.raises(PortTakenError, match="is another process's, which answers in the place of the server"),
+            pytest.raises(PortTakenError, match="belongs to another process, which answers in place of the server"),
             ServerProcess(what, cpus=sorted(os.sched_getaffinity(0)), rules=Server()) as server,
         ):
             server.wait_ready()
 
 
 def test_a_java_with_capabilities_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They let it listen on port 80, say; to anybody but root the kernel then does not show what it has open."""
+    """They let it listen on port 80, say; the kernel then shows only root what it has open."""
     logs = (tmp_path / "messages.log", tmp_path / "console.log")
     what = Launch(["sleep", "60"], dict(os.environ), "http://127.0.0.1:9", "/ping", *logs)
     with ServerProcess(what, cpus=sorted(os.sched_getaffinity(0)), rules=Server()) as server:
@@ -64,11 +64,11 @@ def test_a_java_with_capabilities_is_told(tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.setattr(psutil.Process, "net_connections", denied)
         monkeypatch.setattr(Path, "readlink", hidden)
         for check in (server.check_only_on_loopback, lambda: server.check_runs(Path("java"))):
-            with pytest.raises(ServerError, match=r"does not show .*; a java to which setcap gave capabilities"):
+            with pytest.raises(ServerError, match=r"does not show .*; only root can measure a java"):
                 check()
         server.kill()
         wait_until(lambda: not server.is_alive)
-        with pytest.raises(ServerError, match="was killed by signal 9"):  # who has ended shows nothing, either
+        with pytest.raises(ServerError, match="was killed by signal 9"):  # one that has ended shows nothing, either
             server.check_only_on_loopback()
 
 
@@ -89,7 +89,7 @@ HTTPServer(("127.0.0.1", int(sys.argv[1])), Answers).serve_forever()
     ("statuses", "ready_words", "told"),
     [
         ("404", None,
-         r"GET /shop/ping has been answered with status 404 \(nothing here\) for \d s, and 2xx is needed; ask"),
+         r"GET /shop/ping has been answered with status 404 \(nothing here\) for \d+ s, but 2xx is needed; ask"),
         ("302", "HTTP", "status 302"),
         ("503", None,
          r"the server did not start within 3 s \(server\.first_response_timeout_s\): no answer with status 2xx to "
@@ -101,7 +101,7 @@ HTTPServer(("127.0.0.1", int(sys.argv[1])), Answers).serve_forever()
 def test_a_server_that_answers_otherwise_is_not_awaited_for_long(
     tmp_path: Path, statuses: str, ready_words: str | None, told: str | None
 ) -> None:
-    """503 says that it may still come, and so does one that has not said that it is ready."""
+    """A 503 says that it may still come, and so does a server that has not said that it is ready."""
     port, console = server_port(), tmp_path / "console.log"
     what = Launch(
         [sys.executable, "-c", ANSWERS, str(port), *statuses.split()], dict(os.environ),
@@ -121,7 +121,7 @@ TRACE = f"12:00 E a request failed: {HEAP}"
 
 
 def ends_so(folder: Path, says: str, ends: str) -> ServerProcess:
-    """A server that prints this, and ends by this command of a shell."""
+    """Return a server that prints `says` and ends by the shell command `ends`."""
     (folder / "said").write_text(f"{says}\n")
     command = ["sh", "-c", f"cat {folder}/said; {ends}"]
     logs = (folder / "messages.log", folder / "console.log")
@@ -156,7 +156,7 @@ def test_a_server_that_ran_out_of_memory_was_not_killed_from_outside(
 def test_a_server_that_the_kernel_killed_or_nobody_knows_who_did_not_end_out_of_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, kernel_kills: int
 ) -> None:
-    """Whatever it had caught long before."""
+    """This holds whatever it had caught long before."""
     monkeypatch.setattr("jdkmatrix.servers.process.oom_kills", lambda: 7)
     monkeypatch.setattr(ending, "oom_kills", lambda: 7 + kernel_kills)
     with ends_so(tmp_path, says, "kill -9 $$") as server:
@@ -177,7 +177,7 @@ def test_a_server_that_we_ended_did_not_end_out_of_memory(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("end", ["lives", "is killed", "crashes"])
 def test_what_a_server_has_started_does_not_outlive_it(tmp_path: Path, end: str) -> None:
-    """A command of the user may start programs, and end before they do. Much memory makes the end of one take time."""
+    """A user's command may start programs, and end before they do. A program with much memory takes time to end."""
     grows = "import os, time; much = b'x' * 2**27; print(os.getpid(), flush=True); time.sleep(600)"
     starts = "import sys, time; from subprocess import PIPE, Popen"
     child = "child = Popen([sys.executable, '-c', sys.argv[1]], stdout=PIPE)"

@@ -1,4 +1,4 @@
-"""Where an estimate lies beside a band, how many blocks would tell, and one estimate out of those of several runs."""
+"""The place of an estimate beside a band, how many blocks would decide, and one estimate from several runs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_wider_band_takes_nothing_back(values: list[float], ends: list[float])
 def around(
     mean: float, deviation: float, blocks: int, confidence: float = CONFIDENCE, *, of_ratio: bool = False
 ) -> Estimate:
-    """From so many blocks that scatter by that; of a ratio, both are of its logarithm."""
+    """Return the estimate from `blocks` that scatter by `deviation`; for a ratio, both are of its logarithm."""
     back = math.exp if of_ratio else float
     half = student_t(confidence, blocks) * deviation / math.sqrt(blocks)
     return Estimate(back(mean), back(mean - half), back(mean + half), blocks, of_ratio=of_ratio, confidence=confidence)
@@ -63,7 +63,7 @@ def around(
 
 @given(st.lists(NUMBERS, min_size=2, max_size=8), NUMBERS, st.booleans())
 def test_so_many_blocks_would_decide_and_one_fewer_would_not(values: list[float], edge: float, of_ratio: bool) -> None:
-    """With the scatter that the truth exceeds in one case of five, around the same mean."""
+    """The scatter is the one that the truth exceeds in one case of five, around the same mean."""
     scale = math.log if of_ratio else float
     logs = [scale(value) for value in values]
     mean, deviation = statistics.fmean(logs), statistics.stdev(logs)
@@ -83,8 +83,8 @@ def seen_in(logs: Floats, confidence: float) -> Estimate:
 
 
 def decided_when_said(distance: float, first: int, confidence: float, *, moves: bool) -> float:
-    """The share of simulated estimates, open after the `first` blocks, that are decided by the blocks they name.
-    `moves`: later blocks scatter around the truth, and not around what the first ones came to."""
+    """Return the share of simulated estimates, open after the `first` blocks, that are decided by the number of blocks
+    they name. `moves`: later blocks scatter around the truth, not around the mean of the first ones."""
     random = np.random.default_rng(first)
     band, decided, cases = Band(0.0, None), 0, 0
     while cases < 2000:
@@ -106,7 +106,7 @@ def decided_when_said(distance: float, first: int, confidence: float, *, moves: 
 @pytest.mark.parametrize("confidence", [CONFIDENCE, SEQUENTIAL_CONFIDENCE])
 @pytest.mark.parametrize(("first", "distance"), [(3, 0.3), (3, 0.5), (5, 0.3), (5, 0.5)])
 def test_four_of_five_that_stay_are_decided_by_blocks_they_name(first: int, distance: float, confidence: float) -> None:
-    """With the scatter that was seen, taken for the truth, it were 40 to 60 %."""
+    """If the observed scatter were taken for the truth, 40 to 60 % would be decided."""
     assert 0.79 <= decided_when_said(distance, first, confidence, moves=False) <= 0.95
 
 
@@ -119,7 +119,7 @@ def test_an_estimate_that_moves_is_decided_later_near_the_edge(first: int, dista
 
 @pytest.mark.parametrize("one_is_enough", [False, True])
 def test_one_that_decides_about_many_takes_more_blocks(one_is_enough: bool) -> None:
-    """Of twenty that lie outside, or where one inside is enough: as many as their adjusted p-values ask for."""
+    """For twenty that lie outside, or if one inside is enough, it takes as many as their adjusted p-values ask for."""
     band = Band(None, 1.0) if one_is_enough else Band(1.0, None)
     seen, family = around(0.9, 0.1, 5), 20
     alone = blocks_to_decide(seen, band)
@@ -138,7 +138,7 @@ def test_an_estimate_at_an_edge_says_nothing_of_how_many_are_needed() -> None:
 
 @pytest.mark.parametrize("one_is_enough", [False, True])
 def test_a_family_at_an_edge_is_decided_by_chance_in_a_twentieth_of_cases_at_most(one_is_enough: bool) -> None:
-    """24 cells whose truth is the edge itself; each judged for itself, in 46 %."""
+    """The truth of 24 cells is the edge itself; if each is judged by itself, chance decides in 46 % of cases."""
     draw, families = np.random.default_rng(3), 400
     band = Band(0, None)
     sought = Place.INSIDE if one_is_enough else Place.OUTSIDE
@@ -180,7 +180,7 @@ def test_one_that_lies_far_outside_is_contradicted_among_many_and_named() -> Non
 
 @pytest.mark.parametrize("enough", [False, True])
 def test_one_without_scatter_at_an_edge_is_inside_and_makes_no_other_one_surer(enough: bool) -> None:
-    """Every thread went on in every block, where all are to; among two, p = 0.045 decides nothing."""
+    """Every thread went on in every block, as all should; among two, p = 0.045 decides nothing."""
     band = Band(None, 100.0)
     at_edge, within = Estimate(100.0, 100.0, 100.0, 5), Estimate(50.0, 50.0, 50.0, 5)
     outside = Estimate(103.0, 100.1, 105.9, 5)
@@ -200,7 +200,7 @@ def test_an_interval_of_a_sequential_run_is_wider_and_judged_by_its_own_confiden
     [(1, 0.0, 93, 98), (1, 1.0, 64, 74), (2, 0.0, 93, 98), (2, 1.0, 81, 91), (3, 0.5, 86, 94), (5, 2.0, 89, 97)],
 )
 def test_pooled_intervals_cover_as_often_as_their_table_says(runs: int, apart: float, least: int, most: int) -> None:
-    """Runs of five blocks, `apart` times as far apart as these scatter."""
+    """Runs of five blocks lie `apart` times as far apart as their blocks scatter."""
     draw, hits, tries = np.random.default_rng(runs), 0, 600
     for _ in range(tries):
         found = pooled([estimate(draw.normal(draw.normal(0, apart), 1, 5).tolist()) for _ in range(runs)])
@@ -236,7 +236,7 @@ def test_what_says_less_is_left_out() -> None:
 
 
 def test_a_figure_that_the_bound_of_another_run_excludes_is_a_bound() -> None:
-    """A peak after 64 s, and none within 90 s."""
+    """One run has a peak after 64 s, the other none within 90 s."""
     seen, never = Estimate(64.0, 62.0, 66.0, 5), Estimate(90.0, 90.0, None, 1, one_sided=True)
     found = pooled([seen, never])
     assert found == Estimate(64.0, 62.0, None, 5, one_sided=True)
@@ -247,8 +247,8 @@ def test_a_figure_that_the_bound_of_another_run_excludes_is_a_bound() -> None:
 
 
 def test_runs_that_disagree_are_few_values_however_many_blocks_they_have() -> None:
-    """An edge 1.8 times as far away as the end of the interval is passed with p = 0.028 by two values, which among five
-    cells says nothing, and with 0.003 by ten."""
+    """With two values, an edge 1.8 times as far away as the end of the interval is passed with p = 0.028, which says
+    nothing among five cells; with ten values, with p = 0.003."""
     found = pooled([estimate([level - 0.01, level, level, level, level + 0.01]) for level in (1.0, 1.2)])
     assert found.high is not None and found.blocks == 10 and found.freedom == pytest.approx(1, abs=0.1)
     band = Band(found.value + 1.8 * (found.high - found.value), None)
@@ -258,7 +258,7 @@ def test_runs_that_disagree_are_few_values_however_many_blocks_they_have() -> No
 
 
 def test_what_all_runs_read_in_the_same_steps_is_known_no_better_by_all_of_them() -> None:
-    """Nor would more blocks of one decide what lies nearer to an edge than that."""
+    """More blocks of one run would not decide about an estimate that is nearer to an edge than this precision."""
     log, least = math.log(31 / 33), math.hypot(1 / 31, 1 / 33) / math.sqrt(12)
     half = student_t(CONFIDENCE, 5) * least
     run = Estimate(31 / 33, math.exp(log - half), math.exp(log + half), 5, of_ratio=True, least_error=least)
@@ -271,7 +271,7 @@ def test_what_all_runs_read_in_the_same_steps_is_known_no_better_by_all_of_them(
 
 
 def test_runs_whose_blocks_do_not_scatter_are_one_value_each() -> None:
-    """The first of two with as many blocks would have spoken for both."""
+    """If they were more, the first of two runs with as many blocks would have spoken for both."""
     pinned, free = estimate([40.0] * 5), estimate([2000.0] * 5)
     found = pooled([pinned, free])
     assert (found.value, found.blocks, found.freedom) == (1020.0, 10, 1)
@@ -287,6 +287,6 @@ def test_runs_whose_blocks_do_not_scatter_are_one_value_each() -> None:
 
 
 def test_a_run_that_hardly_scatters_and_one_that_does_are_pooled() -> None:
-    """Their weights are apart by a factor of 10 to the 19th."""
+    """Their weights differ by a factor of 10 to the 19th."""
     found = pooled([estimate([40.0, 40.0 + 1e-10, 40.0 + 2e-10]), estimate([39.0, 40.0, 41.5])])
     assert found.low <= 40.0 + 1e-9 and found.high >= 40.0 - 1e-9

@@ -63,7 +63,7 @@ def test_the_capacity_lies_in_a_narrow_bracket(capacity: float) -> None:
 
 @given(st.floats(1_500, 38_000), st.integers(0, 10_000))
 def test_a_noisy_server(capacity: float, seed: int) -> None:
-    """Around its capacity windows hold by chance; a tenth of all windows is invalid, and invalid ones say nothing."""
+    """Around its capacity, windows hold by chance; a tenth of all windows is invalid, and invalid ones say nothing."""
     source = random.Random(seed)
 
     def server(rate: float) -> TriedRate:
@@ -139,7 +139,7 @@ def test_the_answer_is_the_same_with_and_without_repeated_windows() -> None:
 
 
 def test_more_than_one_crossing_is_reported() -> None:
-    """Fails between 5,000 and 8,000 only: the capacity is the lowest crossing that was found, and it says so."""
+    """It fails only between 5,000 and 8,000: the capacity is the lowest crossing found, and the result says so."""
     history = [held(1_000), held(1_000), held(20_000), held(20_000), missed(6_000), missed(6_000)]
     first = next_rate(history, RULES)
     assert isinstance(first, Probe) and 1_000 < first.rate_rps < 6_000

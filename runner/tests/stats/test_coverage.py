@@ -1,4 +1,4 @@
-"""How often intervals and verdicts are right, in simulation.
+"""The share of simulations in which intervals and verdicts are right.
 
 Coverage is counted over data sets with fixed seeds: 10,000 for intervals of a given number of values, with a standard
 error of a fifth to a third of a per cent, and 2,000 for rules that look at every block, with one of half a per cent.
@@ -25,7 +25,7 @@ MANY_BLOCKS = RULES.max_blocks
 
 
 def arms(random: np.random.Generator, blocks: int, *, noise: float, truth: float = TRUTH) -> tuple[Floats, Floats]:
-    """Figures of both arms, each of the shape (data sets, blocks): blocks differ by far more than forks inside one."""
+    """Return the figures of both arms, of shape (data sets, blocks): blocks differ far more than forks inside one."""
     shared = 1000 * np.exp(random.normal(0, 0.5, (DATA_SETS, blocks)))
     one, other = (shared * np.exp(random.normal(0, noise, shared.shape)) for _ in range(2))
     return truth * one, other
@@ -36,7 +36,7 @@ MANY = 10_000
 
 @pytest.mark.parametrize("confidence", [CONFIDENCE, SEQUENTIAL_CONFIDENCE])
 def test_intervals_of_many_samples_are_those_of_each(confidence: float) -> None:
-    """What is counted here is what is shown."""
+    """The intervals counted here are those that are shown."""
     for blocks in (2, 8):
         logs = np.log(TRUTH) + 0.07 * normal(np.random.default_rng(5), (20, blocks))
         for sample, low, high in zip(logs.tolist(), *intervals(logs, confidence), strict=True):
@@ -52,7 +52,7 @@ def slow_starts_of_both(random: np.random.Generator, shape: tuple[int, ...]) -> 
     return one - other
 
 
-# As in the docstring of stats/intervals.py.
+# The shares in the docstring of stats/intervals.py.
 COVERED = {
     normal: {3: 95, 5: 95, 8: 95, 12: 95},
     student_3: {3: 96, 5: 96, 8: 96, 12: 96},
@@ -79,7 +79,7 @@ def test_the_interval_covers_the_truth_as_often_as_its_docstring_says(
 def at_the_stop(
     logs: Floats, truth: float, *, confidence: float = SEQUENTIAL_CONFIDENCE, first: int = RULES.min_blocks
 ) -> tuple[float, float]:
-    """The share of intervals that cover the truth, and of those that leave 1 out."""
+    """Return the share of intervals that cover the truth, and of those that leave 1 out."""
     running = np.ones(len(logs), dtype=bool)
     covered = different = 0
     for blocks in range(first, MANY_BLOCKS + 1):
@@ -95,8 +95,8 @@ def at_the_stop(
 @pytest.mark.parametrize("truth", [1.0, 1.01, 1.02, 1.03, TRUTH])
 @pytest.mark.parametrize("noise", [0.005, 0.010, 0.015, 0.020, 0.025, 0.030])
 def test_coverage_at_the_stop(noise: float, truth: float) -> None:
-    """Noise from where the first look is enough to where most runs need every block they may have; at 1 and at the
-    edge of what matters, where it depends on the ratio when the rule stops."""
+    """Noise goes from where the first look is enough to where most runs need every block they may have; ratios include
+    1 and the edge of what matters, where it depends on the ratio when the rule stops."""
     numerators, denominators = arms(np.random.default_rng(77), MANY_BLOCKS, noise=noise, truth=truth)
     coverage, different = at_the_stop(np.log(numerators) - np.log(denominators), truth)
     assert 0.93 <= coverage <= 0.98
@@ -104,14 +104,14 @@ def test_coverage_at_the_stop(noise: float, truth: float) -> None:
 
 
 def test_two_modes_of_a_start_are_not_made_up_for() -> None:
-    """As the docstrings of intervals.py and stopping.py say."""
+    """Coverage is as the docstrings of intervals.py and stopping.py say."""
     logs = np.log(TRUTH) + slow_starts(np.random.default_rng(1), (MANY, MANY_BLOCKS))
     coverage, _ = at_the_stop(logs, TRUTH)
     assert coverage == pytest.approx(0.79, abs=0.01)
 
 
 def test_why_the_rule_starts_late_and_works_at_a_higher_level() -> None:
-    """As the docstring of stopping.py says."""
+    """The docstring of stopping.py says so."""
     numerators, denominators = arms(np.random.default_rng(77), MANY_BLOCKS, noise=0.025, truth=TRUTH)
     logs = np.log(numerators) - np.log(denominators)
     assert at_the_stop(logs, TRUTH, confidence=CONFIDENCE, first=3)[0] < 0.92
@@ -135,9 +135,8 @@ def test_the_rule_is_the_one_that_was_simulated() -> None:
 
 
 def p_values(random: np.random.Generator, comparisons: int, different: int) -> Floats:
-    """Shape (data sets, comparisons), of paired t tests over five blocks; the last `different` arms are 20 % apart.
-
-    All comparisons share their denominator, as executors do that are compared with one."""
+    """Return p-values of paired t tests over five blocks, of shape (data sets, comparisons); the last `different` arms
+    are 20 % apart. All comparisons share their denominator, like executors that are compared with the same one."""
     denominator = random.normal(0, 0.03, (DATA_SETS, 1, 5))
     logs = random.normal(0, 0.03, (DATA_SETS, comparisons, 5)) - denominator
     logs[:, comparisons - different :] += np.log(1.2)

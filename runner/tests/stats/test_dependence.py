@@ -1,4 +1,4 @@
-"""Correlated blocks: what the tests say by hand, on independent series, and on those that are not."""
+"""Correlated blocks: the tests worked by hand, on independent series, and on those that are not."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def found(logs: list[float]) -> Dependence:
 
 
 def test_a_series_is_tested_once_however_often_it_is_asked_about() -> None:
-    """Notices and the table of a page do; two that differ by rounding only are the same."""
+    """Notices and the table of a page both ask; two series that differ by rounding only are the same."""
     logs = [0.1, 0.2, 0.15, 0.3, 0.25]
     assert found(logs) is found([log + 1e-15 for log in logs])
     assert found(logs) != found(logs[::-1])
@@ -105,7 +105,7 @@ def test_backwards_and_with_the_arms_swapped_the_same_hangs_together(logs: list[
 
 
 def test_the_approximation_begins_where_it_is_good() -> None:
-    """At one block more than the exact distribution is used for, at every place that a test can come to."""
+    """The test takes one block more than the exact distribution is used for, and 200 orders drawn at random."""
     n = EXACT_BLOCKS + 1
     orders = np.array(list(itertools.permutations(range(n))), dtype=np.int8)
     steps = (np.diff(orders, axis=1).astype(np.int16) ** 2).sum(axis=1)
@@ -116,13 +116,13 @@ def test_the_approximation_begins_where_it_is_good() -> None:
 
 
 def bursts(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    """On a host that scatters by 1 %; log ratios of two such arms."""
+    """Return log ratios of two arms with bursts, on a host that scatters by 1 %."""
     one, other = (0.007 * normal(random, shape) - burst(random, shape) for _ in range(2))
     return one - other
 
 
 def shares_found(series: Floats) -> tuple[float, float]:
-    """In how many series the test for neighbours, and that for a trend, find something at 5 %."""
+    """Return the shares of series in which the test for neighbours, and that for a trend, find something at 5 %."""
     one = [found(row) for row in series.tolist()]
     return float(np.mean([d.lag1_p < 0.05 for d in one])), float(np.mean([d.trend_p < 0.05 for d in one]))
 

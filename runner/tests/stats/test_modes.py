@@ -20,7 +20,7 @@ def exponential(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     return random.exponential(0.02, shape)
 
 
-# As in the docstring of stats/modes.py.
+# The shares in the docstring of stats/modes.py.
 SEEN: dict[Callable[[np.random.Generator, tuple[int, ...]], Floats], dict[int, int]] = {
     normal: {8: 1, 12: 1, 20: 1},
     student_3: {8: 1, 12: 1, 20: 1},
@@ -50,7 +50,7 @@ def test_the_parts_are_those_that_lie_apart() -> None:
 
 
 def test_two_modes_are_seen_among_many_cells_too() -> None:
-    """By chance alone, no p-value of 20,000 draws would be left below the limit when adjusted for 300 tests."""
+    """No p-value counted in 20,000 draws alone would be left below the limit when adjusted for 300 tests."""
     apart = [1.0, 1.001, 0.999, 1.0005, 0.9, 0.901, 0.899, 0.9005]
     alike = np.random.default_rng(1).normal(1, 0.01, (300, 8)).tolist()
     found = modes_of_family({"apart": apart, **{str(i): one for i, one in enumerate(alike)}})

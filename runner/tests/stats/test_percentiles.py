@@ -1,4 +1,4 @@
-"""Distributions of latencies: sums of small histograms are exact, percentiles are ranks, and forks have theirs."""
+"""Latency distributions: sums of small histograms are exact, percentiles are ranks, and forks have their own."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_the_ends_of_buckets_are_those_of_the_library(values: list[int], lowest:
 
 
 def test_the_text_for_plotters_is_that_of_java() -> None:
-    """Of 5,000 values, as HdrHistogram 2.2.2 for Java wrote it. Quantiles differ in their 12th digit: Java adds them
+    """HdrHistogram 2.2.2 for Java wrote the text of 5,000 values. Quantiles differ in their 12th digit: Java adds them
     up in floating point."""
     data = RECORDED / "histograms"
     theirs = (data / "5000-values.hgrm").read_text("ascii").splitlines()
@@ -144,7 +144,7 @@ def test_ten_requests_must_be_slower(percent: str, count: int) -> None:
 
 
 def test_percentiles_that_too_few_requests_lie_beyond() -> None:
-    """Of 2 × 300 requests 6 lie beyond p99 of a fork, 12 beyond that of both forks, and 1 beyond p99.9."""
+    """Of 2 × 300 requests of a fork, 6 lie beyond its p99, 12 beyond that of both forks, and 1 beyond their p99.9."""
     found = over([windows(1000, seed, requests=300) for seed in (1, 2)])
     assert set(found) == {"50", "90", "99"}
     assert found["90"].forks is not None
@@ -160,7 +160,7 @@ def test_a_fork_without_a_histogram_has_no_percentile_of_its_own() -> None:
 
 @given(st.lists(st.lists(st.floats(1, 1e6), min_size=1, max_size=30), min_size=1, max_size=6), st.randoms())
 def test_order_and_groups_of_merged_parts_do_not_matter(parts: list[list[float]], order: random.Random) -> None:
-    """So that windows may be merged to forks, and forks to the cell."""
+    """Windows may therefore be merged to forks, and forks to the cell."""
     latencies = [recorded(values) for values in parts]
     at_once = merge_latencies(latencies)
     order.shuffle(latencies)
@@ -178,7 +178,7 @@ def test_nothing_to_merge() -> None:
 
 @st.composite
 def spectra(draw: st.DrawFn) -> Latency:
-    """A printed spectrum: rising values, rising counts up to all; its percentiles are nearest-rank."""
+    """Draw a printed spectrum: rising values, rising counts up to all; its percentiles are nearest-rank."""
     values = sorted(draw(st.sets(st.integers(min_value=1, max_value=100_000), min_size=1, max_size=12)))
     steps = draw(st.lists(st.integers(min_value=1, max_value=500), min_size=len(values), max_size=len(values)))
     counts = list(accumulate(steps))
@@ -205,7 +205,7 @@ def test_pooled_spectra_count_every_request_and_rise(parts: list[Latency]) -> No
 
 @given(spectra(), st.integers(min_value=2, max_value=5))
 def test_copies_of_a_spectrum_pool_to_its_percentiles(part: Latency, copies: int) -> None:
-    """Between the printed value before and its own: no more is known of where the requests between the two were."""
+    """Each lies between its own printed value and the one before: no more is known of the requests between the two."""
     alone, together = merge_latencies([part]), merge_latencies([part] * copies)
     printed = [0.0, *(point.value_us for point in part.spectrum)]
     for name, value_us in alone.percentiles_us.items():
@@ -215,7 +215,7 @@ def test_copies_of_a_spectrum_pool_to_its_percentiles(part: Latency, copies: int
 
 
 def test_what_wrk2_printed_twice_has_the_p99_that_it_printed() -> None:
-    """2.01 ms, in hundredths, between 2.001 and 2.019 of its spectrum."""
+    """wrk2 printed 2.01 ms, in hundredths, between 2.001 and 2.019 of its spectrum."""
     one = parse((RECORDED / "wrk2" / "20s-calibration.txt").read_text()).corrected.latency()
     assert one is not None and one.percentiles_us["99"] == 2010.0
     assert merge_latencies([one, one]).percentiles_us["99"] == pytest.approx(2010.0, abs=5)

@@ -29,7 +29,7 @@ def place(found: Second | None) -> tuple[float, float] | None:
 def ramp(
     completed: Sequence[float], p99_us: Sequence[float | None] | None = None, in_flight: Sequence[float] | None = None
 ) -> list[Second]:
-    """One second each; the rate rises by 100/s every second. Half of the answers take a second."""
+    """Return one second for each value; the rate rises by 100/s every second. Half of the answers take a second."""
     latencies, waiting = p99_us or [1000.0] * len(completed), in_flight or [0.0] * len(completed)
     rows = zip(completed, waiting, latencies, strict=True)
     return [Second(t_s, 100.0 * t_s, done, queued, 1e6, p99) for t_s, (done, queued, p99) in enumerate(rows, 1)]
@@ -44,7 +44,7 @@ def test_the_peak_is_where_the_throughput_stays_and_not_where_it_passes_by() -> 
 
 
 def test_a_backlog_that_is_worked_off_is_no_peak_yet() -> None:
-    """A second of answers is a thousand in flight, and a second's requests more are no backlog that can be told."""
+    """Answers of a second mean a thousand in flight; one more second's requests are no backlog that can be told."""
     done = [500, 1000, 1500, 1500, 1500, 1500, 1000, 1000]
     in_flight = [1000, 3500, 3500, 3000, 2500, 2000, 1500, 1500]
     assert time_to_peak_s(ramp(done, in_flight=in_flight), LEVEL_RPS) == 6.0
@@ -64,8 +64,8 @@ def test_a_level_that_was_not_asked_for_must_be_held() -> None:
 
 
 def test_the_lag_of_the_pool_in_the_reference_run() -> None:
-    """23.0.0.10 and later, six forks: it has thousands waiting while its throughput crosses the level at 40 s, and is
-    there 31 to 34 s after virtual threads. 23.0.0.9 is not there after 90 s."""
+    """On 23.0.0.10 and later, in six forks, the pool has thousands waiting while its throughput crosses the level at 40
+    s, and is there 31 to 34 s after virtual threads. On 23.0.0.9 it is not there after 90 s."""
     peaks = [(server, executor, peak_of(fork)) for server, executor, fork in recorded_ramps()]
     assert {peak for _, executor, peak in peaks if executor == "virtual"} == {30.0}
     fixed = [peak for server, executor, peak in peaks if executor == "liberty" and not server.endswith("0.9")]
@@ -74,7 +74,7 @@ def test_the_lag_of_the_pool_in_the_reference_run() -> None:
 
 
 def joining(completed: Sequence[int], *, connections: int = 1000, join_s: float = 10) -> Fork:
-    """A fork in a closed loop whose answers take a second."""
+    """Return a fork in a closed loop whose answers take a second."""
     intervals = tuple(
         Interval(t_s=i + 1.0, completed=done, errors=0, p50_us=1e6, p99_us=1e6, max_us=1e6)
         for i, done in enumerate(completed)
@@ -93,7 +93,7 @@ def test_a_closed_loop_has_the_level_that_it_came_to() -> None:
 
 
 def test_a_peak_is_looked_for_once_however_often_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also of a fork that shares its windows with another; never that of one that is only as long."""
+    """A fork that shares its windows with another shares its peak; one that is only as long does not."""
     read: list[Sequence[Second]] = []
 
     def peak_s(seconds: Sequence[Second], level_rps: float, *, held_s: float = 0.0) -> float | None:
@@ -106,7 +106,7 @@ def test_a_peak_is_looked_for_once_however_often_it_is_asked_for(monkeypatch: py
     assert len(read) == 2
 
 
-# Answers of 750 connections whose requests wait a second, in each second from the start on, on Open Liberty 23.0.0.10,
+# Answers in each second from the start on, to 750 connections whose requests wait a second, on Open Liberty 23.0.0.10,
 # 1 CPU, 1 ms of work each (Temurin 21.0.8, 2026-11-28).
 VIRTUAL = (
     "0 25 50 75 100 125 150 175 176 222 250 275 300 325 350 375 342 409 322 427 495 494 375 443 480 601 642 "
@@ -129,7 +129,7 @@ def counts(seconds: str) -> list[int]:
 
 
 def test_a_peak_is_told_by_answers_enough_and_not_by_seconds() -> None:
-    """Single seconds scatter by 7 %, and by 11 %."""
+    """Single seconds scatter by 7 % on virtual threads, and by 11 % on the pool."""
     assert peak_of(joining(counts(VIRTUAL), connections=750, join_s=30)) == 29.0
     assert peak_of(joining(counts(POOL), connections=750, join_s=30)) == 52.0
     outage = [done * (second not in range(60, 63)) for second, done in enumerate(counts(VIRTUAL))]
@@ -141,7 +141,7 @@ def test_a_peak_is_told_by_answers_enough_and_not_by_seconds() -> None:
 
 
 def refusing(load: RampLoad | JoinLoad, *, until_s: int = 30, **of_each: int) -> Fork:
-    """1,000 answers a second for 30 s; from the tenth second on to `until_s`, some are refusals, at once."""
+    """Return a fork with 1,000 answers a second for 30 s; from second 10 to `until_s`, some are refusals, at once."""
     calm = Interval(t_s=0, completed=1000, errors=0, p50_us=1e5, p99_us=2e5, max_us=2e5)
     quick = {"p50_us": 1e3, "p99_us": 1.5e5, **of_each}
     intervals = (
@@ -154,7 +154,7 @@ def refusing(load: RampLoad | JoinLoad, *, until_s: int = 30, **of_each: int) ->
     ("of_each", "knee_s"), [({"non_2xx": 600}, 10.0), ({"errors": 50}, 10.0), ({"non_2xx": 5, "errors": 5}, None)]
 )
 def test_requests_that_fail_quickly_are_beyond_every_answer(of_each: dict[str, int], knee_s: float | None) -> None:
-    """Where more than one of a hundred does, p99 is none of an answer."""
+    """If more than one in a hundred fails, p99 is not the time of an answer."""
     found = knee(seconds_of(refusing(RampLoad(points=((0, 1000), (30, 1100)), connections=100), **of_each)))
     assert (found.t_s if found else None) == knee_s
 
@@ -169,10 +169,10 @@ def test_a_server_that_refuses_has_not_reached_its_peak() -> None:
 
 @st.composite
 def growing_pools(draw: st.DrawFn) -> tuple[list[Second], float, float]:
-    """A pool that has a few threads and gets `growth` more a second, under a rate that rises for 20 s and is held; as
-    a flow, in steps of 20 ms. With it the level, and the first moment from which no more is in flight than Little's law
-    asks for and a second's requests, and the level is answered: more threads than it needs work a backlog off, and what
-    they have begun is in flight for a service time."""
+    """Draw a pool that starts with a few threads and gets `growth` more a second, under a rate that rises for 20 s and
+    is then held; as a flow, in steps of 20 ms. Return with it the level, and the first moment from which the level is
+    answered and no more is in flight than Little's law asks for plus a second's requests: more threads than the level
+    needs work a backlog off, and what they have begun is in flight for a service time."""
     level, service_s = draw(st.sampled_from([200.0, 1000.0])), draw(st.sampled_from([0.5, 1.0, 2.0]))
     growth = draw(st.floats(0.01, 0.2)) * level * service_s
     step_s, per_s, rise_s = 0.02, 50, 20.0

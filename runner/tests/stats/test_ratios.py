@@ -35,7 +35,7 @@ def ratio_of(pairs: dict[int, tuple[float, float]], *, sequential: bool = False)
 
 
 def assert_moved(found: Ratio, plain: Ratio, expected: Callable[[float, float, float], Sequence[float]]) -> None:
-    """`expected`: what value, low and high end of `plain` become."""
+    """Assert that `plain` has moved to `found`; `expected`: what its value, low and high end become."""
     assert plain.ci_low and plain.ci_high
     if plain.ci_high < 1e200 and plain.ci_low > 1e-200:
         moved = expected(plain.value, plain.ci_low, plain.ci_high)
@@ -153,7 +153,7 @@ def test_summary_worked_by_hand() -> None:
 
 
 def test_a_run_that_adds_blocks_has_wider_intervals_of_its_figures_too() -> None:
-    """A single arm is what the rule looks at."""
+    """The figures of single arms are what the rule looks at."""
     plain, wider = summarise([16.0, 1.0, 2.0]), summarise([16.0, 1.0, 2.0], SEQUENTIAL_CONFIDENCE)
     assert plain.ci_high and wider.ci_high and wider.geomean == plain.geomean
     widths = (math.log(one / plain.geomean) for one in (wider.ci_high, plain.ci_high))
@@ -209,7 +209,7 @@ def test_cpu_per_request_weighs_windows_by_what_divided_their_cpu_time() -> None
 
 
 def test_cpu_of_windows_without_a_good_answer_is_in_the_cost_of_the_others() -> None:
-    """Refusals, answers that all came late, and none at all: 0.05 s each, beside as much for 1,000 good answers."""
+    """Windows with refusals, late answers or no answers cost 0.05 s each, as much as 1,000 good answers."""
     good, late = seen(1000, 1.0, 50.0), seen(0, 1.0, 50.0, answered_late=1000)
     refused = with_load(good, {"non_2xx": 1000})
     usage = sut_usage(cpu_s=0.06, probe_cpu_s=0.01, cpu_us_per_request=0.0)

@@ -1,5 +1,5 @@
-"""How often the interval of forks that took turns is right, in simulations made of recorded series; and what choosing
-the number of rounds costs.
+"""The coverage of the interval of forks that took turns, in simulations made of recorded series, and the cost of
+choosing the number of rounds.
 
 The series were recorded by bench/protocols_bench.py on a virtual machine with two CPUs and neighbours: the rounds of
 blocks of three servers, two of which are the same executor (an A/A check), with what the gates took from them.
@@ -37,7 +37,7 @@ def blocks() -> tuple[dict[str, Any], ...]:
 
 
 def series(executor: str) -> list[tuple[Floats, Mask]]:
-    """Block by block: the log of requests per second of every round, and which of them counts."""
+    """Return for each block the log of requests per second of every round, and which rounds count."""
     found = []
     for block in blocks():
         windows = [w for w in block["arms"].get(executor, {"windows": []})["windows"] if w[0] < ALONE_FROM]
@@ -48,26 +48,26 @@ def series(executor: str) -> list[tuple[Floats, Mask]]:
 
 
 def common(one: str, other: str) -> list[Floats]:
-    """The log ratios of the rounds that count in both."""
+    """Return the log ratios of the rounds that count in both."""
     pairs = zip(series(one), series(other), strict=True)
     return [(a - b)[kept & also] for (a, kept), (b, also) in pairs]
 
 
 def coverage(means: Floats, truth: float) -> float:
-    """Of Student's interval over the blocks of a data set, which are a row."""
+    """Return the coverage of Student's interval over the blocks of a data set, which are a row."""
     low, high = intervals(means)
     return float(np.mean((low <= truth) & (truth <= high)))
 
 
 def resampled(random: np.random.Generator, logs: Floats, rounds: int) -> Floats:
-    """So many rounds in a row of a recorded series, wrapped around: what hangs together stays together."""
+    """Return consecutive rounds of a recorded series, wrapped around, so that correlated rounds stay together."""
     start = random.integers(len(logs))
     return np.resize(np.roll(logs, -start), rounds)
 
 
 @pytest.mark.parametrize("number", [3, 5, 8])
 def test_recorded_rounds_of_one_executor_against_itself(number: int) -> None:
-    """Each block is a recorded A/A block, its arms swapped or not, the truth so 1; its rounds are shifted around."""
+    """Each block is a recorded A/A block, its arms swapped or not: the truth is 1; its rounds are shifted around."""
     random = np.random.default_rng(number)
     recorded = common("liberty-aa", "liberty")
     assert len(recorded) >= 5
@@ -83,8 +83,8 @@ def test_recorded_rounds_of_one_executor_against_itself(number: int) -> None:
 @pytest.mark.parametrize("number", [3, 5, 8, 20])
 @pytest.mark.parametrize("lost", [(0.02, 0.02), (0.08, 0.03), (0.3, 0.05)])
 def test_drift_disturbances_and_gates_leave_the_interval_right(number: int, lost: tuple[float, float]) -> None:
-    """Forks and rounds scatter as recorded, neighbouring rounds hang together as recorded, both arms drift together,
-    and the gates take more rounds from one arm than from the other: those that a disturbance has slowed by 10 %."""
+    """Forks and rounds scatter as recorded, neighbouring rounds correlate as recorded, both arms drift together, and
+    the gates take more rounds from one arm than from the other: those that a disturbance has slowed by 10 %."""
     found = components([logs.tolist() for logs in common("virtual", "liberty")])
     random = np.random.default_rng([number, round(100 * lost[0])])
     shape = (DATA_SETS, number, 12)
@@ -103,13 +103,13 @@ def test_drift_disturbances_and_gates_leave_the_interval_right(number: int, lost
 
 @pytest.mark.parametrize(("between", "inside"), [(0.0, 0.041), (0.011, 0.048), (0.028, 0.039), (0.011, 0.121)])
 def test_choosing_rounds_costs_no_more_than_a_fixed_number(between: float, inside: float) -> None:
-    """Campaigns until a ratio is known to ± 2 %, with the scatter of the kept series of turns. The formula alone takes
-    up to 1.3 times as long."""
+    """Campaigns run until a ratio is known to ± 2 %, with the scatter of the kept series of turns. The formula alone
+    takes up to 1.3 times as long."""
     assert seconds(between, inside, chosen=True) <= 1.06 * seconds(between, inside, chosen=False)
 
 
 def seconds(between: float, inside: float, *, chosen: bool, campaigns: int = 80) -> float:
-    """That a campaign takes on average; 100 s to start the forks of a block, 2.6 s for a round."""
+    """Return how long a campaign takes on average; it takes 100 s to start the forks of a block, 2.6 s for a round."""
     random = np.random.default_rng(round(1e4 * (between + inside)))
     rules, spent = StoppingRules(), 0.0
     for _ in range(campaigns):
@@ -131,7 +131,7 @@ def _half_width(forks: Sequence[Sequence[float]]) -> float:
 
 
 def _lag1() -> float:
-    """How neighbouring rounds of a fork hang together, pooled; never below 0."""
+    """Return the correlation of neighbouring rounds of a fork, pooled; never below 0."""
     rounds = [logs - logs.mean() for logs in common("virtual", "liberty") if len(logs) > 3]
     products = sum(float((logs[1:] * logs[:-1]).sum()) for logs in rounds)
     squares = sum(float((logs**2).sum()) for logs in rounds)

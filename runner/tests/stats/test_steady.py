@@ -1,4 +1,4 @@
-"""When a series is steady: recorded warm-ups, and series made of recorded noise."""
+"""When a series is steady, by recorded warm-ups and by series made of one of them and of noise."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def cost(name: str) -> list[float]:
 
 
 def made(seed: int, shape: str, *, busy: bool, windows: int = 45) -> list[float]:
-    """A recorded warm-up, then `windows` of a shape, in µs per request.
+    """Return a recorded warm-up, then `windows` of a shape, in µs per request.
 
-    Noise is 3 %, on a busy host with what neighbours add on top of three windows in five: 35 % of an exponential.
+    Noise is 3 %; on a busy host, neighbours add to it in three windows of five: 35 % of an exponential.
     """
     random = np.random.default_rng(seed)
     k = np.arange(windows)
@@ -61,7 +61,7 @@ def test_flat_is_flat() -> None:
 
 
 def test_a_slow_drift_is_not() -> None:
-    """One per cent per window."""
+    """The drift is one per cent per window."""
     assert share_found("falls", SeriesState.FALLING, SeriesState.SETTLING) > 0.95
     assert share_found("rises", SeriesState.RISING, SeriesState.SETTLING) > 0.95
     assert share_found("falls", SeriesState.FALLING, SeriesState.SETTLING, busy=True) > 0.7
@@ -92,7 +92,7 @@ def test_a_flat_series_opens_the_gate_soon() -> None:
     assert max(waited) <= 2.5 * TAIL
 
 
-# Windows of half a second; six seconds are measured, and ratios promised to 5 %: a quarter of that.
+# Windows of half a second; six seconds are measured, and ratios promised to 5 %, of which a fall may be a quarter.
 HALF_SECOND = 0.5
 FALL_MAX = 0.0125
 GATE = SteadyRules(tail_windows=30, drift=DriftRules(fall_max=FALL_MAX, patience_windows=60))
@@ -100,14 +100,14 @@ MEASURED_S = 6.0
 
 
 def decaying(seed: int, excess: float, time_constant_s: float, noise: float, windows: int) -> list[float]:
-    """A cost that falls from 1 + `excess` to 1."""
+    """Return a cost that falls from 1 + `excess` to 1."""
     t_s = (np.arange(windows) + 0.5) * HALF_SECOND
     level = 1 + excess * np.exp(-t_s / time_constant_s)
     return [float(value) for value in level * np.exp(np.random.default_rng(seed).normal(0, noise, windows))]
 
 
 def bias(opened_s: float, excess: float, time_constant_s: float) -> float:
-    """Of the mean over what is measured next, against the level at the end of time."""
+    """Return the bias of the mean over what is measured next, against the level at the end of time."""
     share = time_constant_s / MEASURED_S * (1 - math.exp(-MEASURED_S / time_constant_s))
     return excess * math.exp(-opened_s / time_constant_s) * share
 
@@ -118,7 +118,7 @@ def opens_s(values: list[float], rules: SteadyRules = GATE, *, every: int = 1) -
 
 
 def test_a_slow_decay_that_looked_steady_keeps_the_gate_shut() -> None:
-    """A cost of 1 + 0.3·exp(-t / 30 s): the gate opened after 7 s with 24 % still to come."""
+    """With a cost of 1 + 0.3·exp(-t / 30 s) and a short tail, the gate opened after 7 s with 24 % still to come."""
     curves = [decaying(seed, 0.3, 30, 0.01, 100) for seed in range(8)]
     early = [opens_s(curve[:40], SteadyRules(tail_windows=12)) for curve in curves]
     assert all(opened is not None and bias(opened, 0.3, 30) > 0.15 for opened in early)
@@ -134,7 +134,7 @@ def test_what_a_fast_decay_leaves_is_within_the_promise(noise: float) -> None:
 
 @pytest.mark.parametrize("noise", [0.01, 0.04])
 def test_a_decay_that_is_slow_and_small_passes_with_twice_what_is_allowed(noise: float) -> None:
-    """A cost of 1 + 0.05·exp(-t / 60 s), as the module says."""
+    """The cost is 1 + 0.05·exp(-t / 60 s), the example in the module's docstring."""
     opened = [opens_s(decaying(seed, 0.05, 60, noise, 176), every=2) for seed in range(12)]
     left = [bias(at, 0.05, 60) for at in opened if at is not None]
     assert len(left) == len(opened) and 0.02 < np.median(left) < 0.03
@@ -179,7 +179,7 @@ def test_recorded_series_become_warm_where_their_fall_ends(name: str, figure: st
 
 
 def test_recorded_warm_ups_that_drift_or_were_cut_short_are_not_steady() -> None:
-    """From 35 to 24 µs over its last twenty windows; seven windows after its fall, where nobody can know."""
+    """One falls from 35 to 24 µs over its last twenty windows; one ends seven windows after its fall, too early."""
     assert steadiness(cost(FALLING)).finding is SeriesState.FALLING
     assert steadiness(cost(CUT_SHORT)).finding in {SeriesState.SETTLING, SeriesState.FALLING}
 
@@ -227,7 +227,7 @@ def ends(values: list[float]) -> list[float]:
 
 
 def test_time_to_steady_worked_by_hand() -> None:
-    """Level 100; 95 % of its throughput is a cost of 105.26: the sixth window has 105, the fifth 106."""
+    """The level is 100; 95 % of its throughput is a cost of 105.26: the sixth window has 105, the fifth 106."""
     values = [900.0, 400.0, 200.0, 120.0, 106.0, 105.0, *[100.0] * 20]
     assert time_to_steady_s(ends(values), values) == 15.0
     lucky = [900.0, 100.0, 900.0, 800.0, 700.0, *[100.0] * 20]

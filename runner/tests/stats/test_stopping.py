@@ -1,4 +1,4 @@
-"""When blocks are enough, and what that saves. Coverage at the stop stands in test_coverage.py."""
+"""The rule for when blocks are enough, and what it saves. Coverage at the stop is in test_coverage.py."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_least_and_the_most() -> None:
 
 
 def test_near_one_as_wide_as_the_precision_tells_nothing() -> None:
-    """It would end as "cannot tell": it neither leaves out 1 nor what lies beyond the precision."""
+    """Such an interval would end as "cannot tell": it leaves out neither 1 nor what lies beyond the precision."""
     scatter = [-0.012, -0.006, 0.0, 0.006, 0.012]  # known to ± 1.4 %
     for shift, told in ((0.0, True), (0.008, False), (0.016, False), (0.03, True)):
         decision = after_block(5, {"a": comparison([one + shift for one in scatter])}, RULES)
@@ -113,7 +113,7 @@ def test_impossible_rules(rules: dict[str, float], words: str) -> None:
 
 
 def compared(*, blocks: int, between: float, inside: float, windows: int = 2, window_s: float = 10.0) -> Protocols:
-    """`between`: standard deviation between forks; `inside`: of a window of 10 s; both of logarithms."""
+    """Compare protocols; standard deviations of logarithms: `between` forks, and `inside` them of a window of 10 s."""
     source = random.Random(1)
 
     def one(level: float) -> MeasuredFork:
@@ -180,7 +180,7 @@ def test_too_little_was_recorded() -> None:
 
 
 def test_a_fork_that_took_turns_is_charged_with_its_own_time() -> None:
-    """It was warm long before the others were, and waited for their turns in every round."""
+    """The fork was warm long before the others were, and waited for their turns in every round."""
     windows = tuple(window(i, load_result(throughput_rps=1000.0), t_s=100.0 + 4 * i) for i in range(10))
     rewarm = warmup_window(90.0, 100.0).model_copy(update={"stage": "settling", "duration_s": 3.0})
     warmup = Warmup(

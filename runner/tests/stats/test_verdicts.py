@@ -36,7 +36,7 @@ def test_holm_worked_by_hand() -> None:
 
 @given(P_VALUES)
 def test_adjusted_values_lie_between_raw_and_bonferroni_and_keep_the_order(p_values: list[float]) -> None:
-    """Whatever the order of the comparisons."""
+    """The order of the comparisons does not matter."""
     adjusted = holm(p_values)
     assert holm(p_values[::-1])[::-1] == pytest.approx(adjusted)
     for raw, found in zip(p_values, adjusted, strict=True):
@@ -72,7 +72,7 @@ def test_single_blocks_are_shown_and_not_counted() -> None:
 
 @given(st.integers(0, 5), st.integers(0, 5), st.floats(0, 0.01))
 def test_arms_that_lost_different_numbers_of_forks_are_not_judged(one: int, other: int, p_value: float) -> None:
-    """However clear the blocks that are left look."""
+    """Arms that lost different numbers of forks are not judged, however clear the remaining blocks look."""
     found = judged(Ratio(1.5, 1.4, 1.6, 3, p_value=p_value), p_value, 1, Losses(one, 5, other, 5))
     assert found.verdict is (Verdict.DIFFERENT if one == other else Verdict.NOT_JUDGED)
     assert (found.p_adjusted is None) == (one != other)
@@ -84,7 +84,7 @@ SCATTERED = st.lists(st.lists(st.floats(0.5, 2), min_size=2, max_size=12), min_s
 
 @given(SCATTERED, st.booleans())
 def test_no_verdict_contradicts_the_interval_beside_it(pages: list[list[float]], sequential: bool) -> None:
-    """From 0.5 to 2 per block: without a family "different" stands exactly where the interval leaves 1 out."""
+    """Ratios are 0.5 to 2 per block; without a family, "different" is said exactly where the interval leaves 1 out."""
     ratios = {}
     for index, figures in enumerate(pages):
         ratio = paired_ratio(dict(enumerate(figures)), dict.fromkeys(range(len(figures)), 1.0), sequential=sequential)
@@ -105,7 +105,7 @@ def test_no_verdict_contradicts_the_interval_beside_it(pages: list[list[float]],
     ("blocks", "comparisons", "found"), [(3, 1, 0.62), (3, 40, 0.02), (5, 10, 0.58), (5, 40, 0.26), (7, 40, 0.74)]
 )
 def test_few_blocks_seldom_find_a_small_difference_among_many(blocks: int, comparisons: int, found: float) -> None:
-    """One ratio of 1.05 and others of 1, each with a scatter of 2 % from block to block."""
+    """One ratio is 1.05 and the others are 1, each with a scatter of 2 % from block to block."""
     random = np.random.default_rng(blocks)
     logs = random.normal(0, 0.02, (2000, comparisons, blocks))
     logs[:, 0, :] += 0.05

@@ -1,4 +1,4 @@
-"""What is left of a cell in outline says the same as all of it."""
+"""A cell in outline says the same as the whole cell."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.project import ROOT
 from tests.support.records import in_whole
 from tests.support.sites import stored
 
-# One of each scenario and profile.
+# One run of each scenario and profile.
 RUNS = {run.name.partition("-")[2]: run for run in all_runs(ROOT / "results" / "reference")}
 
 
@@ -60,5 +60,5 @@ def test_a_large_run_is_read_in_outline_and_lost_records_told(tmp_path: Path, mo
     large = store.load()
     assert large.cells == tuple(map(outline, small.cells)) and in_whole(large).cells == in_whole(small).cells
     store.cell_path(large.cells[0].key).unlink()
-    with pytest.raises(MatrixError, match="it was there a moment ago"):
+    with pytest.raises(MatrixError, match="it has just disappeared"):
         large.whole(large.cells[0])

@@ -146,7 +146,7 @@ def test_what_cannot_stand_is_kept_under_another_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["", *COMPRESSED])
 def test_a_file_that_was_set_aside_and_measured_again_is_kept_and_no_damage(tmp_path: Path, suffix: str) -> None:
-    """The file is compressed if a run that was kept for long goes on."""
+    """When a run that was kept for long goes on, its files are compressed."""
     record = cell(forks=(fork(1),))
     store = RunStore.create(tmp_path)
     store.save_run(run_of([record]).run)

@@ -1,4 +1,4 @@
-"""What is checked of a server after its windows."""
+"""Checks of a server after its windows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CALIBRATION = Calibration(jdk="temurin-25", rounds_per_us=41.2, repeats=20, spre
 def test_work_is_expected_at_the_clock_of_the_cpu_that_fits_best(
     monkeypatch: pytest.MonkeyPatch, best_us: float, speeds: dict[int, float], expected_us: float | None
 ) -> None:
-    """On which of the server's CPUs it ran, nobody tells, and some may be favoured."""
+    """Nobody can tell on which of the server's CPUs the work ran, and some may be favoured."""
     monkeypatch.setattr("jdkmatrix.probes.clock_speed.read_clock_speed", speeds.get)
     connection = cast(Connection, SimpleNamespace(get_json=lambda path: {"best_us": best_us}))
     check = check_burn(connection, rounds=4120, asked_us=100, calibration=CALIBRATION, clock_speeds_before=speeds)
@@ -46,7 +46,7 @@ def test_who_has_ended_is_not_awaited(monkeypatch: pytest.MonkeyPatch, lives: bo
 
 
 def test_books_are_not_read_while_requests_wait_for_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Transfers would go on beside the audit, and none is in flight for a moment."""
+    """Transfers would go on during the audit, although none is in flight for a moment."""
     seen = iter([(0, 30), (2, 32), (0, 36), (0, 40), (0, 40)])
     looks = (gauges(in_flight=now).model_copy(update={"served_on_servers": begun}) for now, begun in seen)
     monkeypatch.setattr("jdkmatrix.subjects.served.checks.read_gauges", lambda connection: next(looks))

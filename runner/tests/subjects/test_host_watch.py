@@ -1,4 +1,4 @@
-"""Which readings of the host belong to what an experiment measured: made-up series, and a real program."""
+"""The readings of the host that belong to what an experiment measured: made-up series, and a real program."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def span(start_s: float, end_s: float) -> MeasuredSpan:
     return MeasuredSpan(start_monotonic_ns=round(start_s * SECOND), end_monotonic_ns=round(end_s * SECOND))
 
 
-# 20 s of a program; from 12 s to 13 s something holds it back for half of the time.
+# 20 s of a program; from 12 s to 13 s something holds it back half of the time.
 SERIES = [moment(t, throttled_s=min(max(t - 12, 0), 1) / 2) for t in range(21)]
 
 
@@ -65,7 +65,7 @@ def test_the_stretch_is_the_shortest_that_encloses_the_span(times: list[int], en
 
 
 def test_around_a_short_span_half_a_second_is_judged() -> None:
-    """Ticks of 10 ms would be 2 % of two CPUs in a quarter of a second, as much as others may use."""
+    """A tick of 10 ms would be 2 % of two CPUs in a quarter of a second, as much as others may use."""
     series = [moment(number * EVERY_S) for number in range(8)]
     short = enclosing(series, span(1.01, 1.12))
     assert (short.before.monotonic_ns, short.after.monotonic_ns) == (0.75 * SECOND, 1.5 * SECOND)
@@ -75,14 +75,14 @@ def test_around_a_short_span_half_a_second_is_judged() -> None:
 
 
 def test_a_reading_that_was_interrupted_is_left_out() -> None:
-    """Its counters are of different moments."""
+    """The counters of an interrupted reading are from different moments."""
     series = [moment(t, took_ms=800 if t in (4, 9, 10) else 2) for t in range(15)]
     found = enclosing(series, span(4.5, 8.5))
     assert (found.before.monotonic_ns, found.after.monotonic_ns) == (3 * SECOND, 11 * SECOND)
 
 
 def test_where_every_reading_takes_long_none_is_called_interrupted() -> None:
-    """A host with hundreds of CPUs, or a program with so many threads that to sum up their time takes a while."""
+    """Readings are slow on hundreds of CPUs, or beside a program whose threads are so many that adding up is slow."""
     slow_host = [moment(t, took_ms=60 if t else 16) for t in range(15)]
     many_threads = [moment(t, took_ms=19 if t else 0.5) for t in range(15)]
     for series in (slow_host, many_threads):
@@ -97,7 +97,7 @@ def test_readings_in_time_last_no_longer_than_is_said(start_s: float, measured_s
 
 
 def test_the_remote_system_is_judged_by_its_cpu_time_in_the_span() -> None:
-    """Busy in the measured second alone: 10 % of its life."""
+    """The remote system is busy in the measured second alone: 10 % of its life."""
     series = [moment(t, remote_cpu_s=min(max(t - 4, 0), 1)) for t in range(11)]
     whole = remote_stats(late_us=500, cpu_share=0.1)
     told = enclosing(series, span(4, 5)).of_remote(whole)

@@ -1,4 +1,4 @@
-"""What a phase leaves behind in the server."""
+"""The requests that a phase leaves behind in the server."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.support.builders import gauges, load_result, remote_stats
         (load_result(lower_bounds=0), None),
         # 196 of 200 requests wait for four carriers that are pinned for a second each.
         (load_result(completed=76, throughput_rps=4.0, lower_bounds=196), 49.0),
-        # What timed out is still in the server.
+        # Requests that timed out are still in the server.
         (load_result(throughput_rps=10.0, lower_bounds=5, errors=Errors(timeout=5)), 0.5),
         (load_result(completed=0, throughput_rps=0.0, lower_bounds=200), math.inf),
         (load_result(completed=0, throughput_rps=0.0, lower_bounds=0), None),
@@ -46,8 +46,8 @@ def test_a_server_works_off_what_a_closed_loop_gave_up_at_its_rate(left: LoadRes
 @dataclass
 class Draining:
     """A server and its remote system on a clock of their own, on which a question takes two seconds and a pause as long
-    as it says. `in_flight`: what each question is answered with, the last one again and again; None: not at all.
-    `answered`: what the remote system says by then; `begun`: how many requests have."""
+    as asked. `in_flight`: the answer to each question, None for no answer; `answered`: the remote system's count at
+    each look; `begun`: the count of requests that have begun, with each answer."""
 
     in_flight: Iterator[int | None]
     answered: Iterator[int] = field(default_factory=lambda: repeat(0))
@@ -73,7 +73,7 @@ class Draining:
         return remote_stats(late_us=1, cpu_share=0.1).model_copy(update={"answered": next(self.answered)})
 
     def get(self, path: str) -> None:
-        """Of a connection."""
+        """Ask in place of a connection."""
         if self.gauges(cast(Connection, self)) is None:
             raise NoAnswerError(f"GET {path}: no answer within 10 s")
 
@@ -89,12 +89,12 @@ def bench_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Draining], Bench]:
     return bench
 
 
-# Connections of a closed loop over a pool of a few threads, whose requests take a second; half a second was looked at.
+# Connections of a closed loop over a pool of a few threads, with requests of a second; half a second was looked at.
 CROWD = load_result(SaturateLoad(connections=2139), completed=0, throughput_rps=0.0, lower_bounds=2139, answered_late=0)
 
 
 def test_a_pool_that_works_2139_requests_off_is_not_hung(bench_of: Callable[[Draining], Bench]) -> None:
-    """Its threads are all taken, so that it answers no question of ours for 72 s; the remote system is called on."""
+    """All threads of the pool are taken: it answers no question for 72 s, but the remote system is called on."""
     silent_for = 32
     draining = Draining(chain(repeat(None, silent_for), [60, 0, 0]), (60 * call for call in range(silent_for + 3)))
     bench_of(draining)._work_off(CROWD)
@@ -120,7 +120,7 @@ def test_a_server_whose_requests_get_fewer_is_not_hung(bench_of: Callable[[Drain
 def test_requests_that_wait_for_a_thread_are_work_though_none_is_in_flight(
     bench_of: Callable[[Draining], Bench],
 ) -> None:
-    """Two carriers that monitors pin in step are free at one moment, and a question is answered in it."""
+    """Two carriers that monitors pin in step are both free for a moment, in which a question is answered."""
     draining = Draining(iter([2, 0, 2, 0, 0]), begun=iter([30, 32, 36, 40, 40]))
     bench_of(draining)._work_off(CROWD)
     assert list(draining.in_flight) == []
@@ -133,7 +133,7 @@ def test_requests_that_wait_for_a_thread_are_work_though_none_is_in_flight(
 
 def test_a_silent_server_is_hung_when_its_requests_should_be_over(bench_of: Callable[[Draining], Bench]) -> None:
     deaf = Draining(repeat(None), chain(range(0, 180, 60), repeat(180)))
-    with pytest.raises(NoAnswerError, match="for 11 s, none of the requests that the load has left was answered"):
+    with pytest.raises(NoAnswerError, match="for 11 s, none of the requests left over from the load was answered"):
         bench_of(deaf)._work_off(CROWD)
     stuck = Draining(repeat(2139))
     with pytest.raises(NoAnswerError, match="for 11 s"):
@@ -157,7 +157,7 @@ TEN_OF_A_CROWD = load_result(RateLoad(rate_rps=10, connections=50), completed=10
     [
         (TEN_OF_A_CROWD, 50.0),
         (TEN_OF_A_CROWD.model_copy(update={"errors": Errors(timeout=20, read=5)}), 70.0),
-        (TEN_OF_A_CROWD.model_copy(update={"errors": Errors(timeout=20), "sent": None}), 50.0),  # of wrk2
+        (TEN_OF_A_CROWD.model_copy(update={"errors": Errors(timeout=20), "sent": None}), 50.0),  # from wrk2
         (TEN_OF_A_CROWD.model_copy(update={"completed": 0, "throughput_rps": 0.0}), 0.0),
     ],
 )
@@ -166,7 +166,7 @@ def test_a_phase_leaves_a_request_of_each_connection_and_what_timed_out(left: Lo
 
 
 def test_a_question_waits_behind_what_an_open_loop_has_left(bench_of: Callable[[Draining], Bench]) -> None:
-    """Tasks of a second on one thread, which call no remote system."""
+    """The requests are tasks of a second on one thread, which call no remote system."""
     draining = Draining(chain(repeat(None, 30), repeat(0)))
     bench = bench_of(draining)
     bench._work_off(TEN_OF_A_CROWD)
@@ -212,7 +212,7 @@ def test_a_driver_that_has_begun_does_not_wait_for_the_question_before_it(at_s: 
 def test_what_is_read_before_a_window_is_read_as_late_as_its_answer_may_be(
     takes_s: float, read_at_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the server counts would be that of a longer time, on the arm alone that has a queue."""
+    """Read earlier, the server's counts would cover a longer time, but only for the arm that has a queue."""
     clock = SimpleNamespace(now_s=94.0)
 
     def pass_s(seconds: float) -> None:

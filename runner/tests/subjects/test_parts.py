@@ -25,7 +25,7 @@ BOX = Limits(memory_bytes_max=1 << 30, threads_max=20)
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, Sequence[str]]]:
-    """Whether each JVM that was asked ran in a box, and with which options."""
+    """Record for each JVM that was asked whether it ran in a box, and with which options."""
     told: list[tuple[bool, Sequence[str]]] = []
 
     @contextmanager

@@ -27,8 +27,8 @@ LOAD = CapacityLoad(connections=50, p99_max_us=10_000, floor_share=0.1, resoluti
 
 @dataclass
 class Server:
-    """Serves in time up to `capacity_rps`; other processes disturb the windows of `spoilt`, a window of its closed loop
-    has `closed`, and it ends after `windows`."""
+    """A server that answers in time up to `capacity_rps`; other processes disturb the windows in `spoilt`, windows of
+    its closed loop have the values in `closed`, and it ends after `windows`."""
 
     capacity_rps: float
     spoilt: frozenset[int] = frozenset()
@@ -104,7 +104,7 @@ def test_where_the_closed_loop_has_no_answer_nothing_is_searched_for(changes: di
 
 
 def test_what_a_search_has_found_is_kept_where_a_window_cannot_be_measured() -> None:
-    """Two windows of the closed loop, then five of the search."""
+    """The server ends after two windows of the closed loop and five of the search."""
     server, found = Server(12_345, closed={"throughput_rps": 20_000.0}, windows=7), Findings()
     with pytest.raises(MatrixError, match="the server has ended"):
         measure_phases(CapacitySearch(LOAD), cast(Windows, cast(Any, server)), Lengths(2, 1), found)

@@ -1,4 +1,4 @@
-"""On whose threads the requests of a window ran, as the application counted them and as the driver says."""
+"""The threads on which the requests of a window ran, as the application counted them and as the driver says."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def test_a_window_counts_what_began_in_it() -> None:
     [
         (999, {}, 0, ["not-counted"]),
         (1001, {}, 0, ["not-counted"]),
-        # Sent before and given up: it may begin now, or never.
+        # One was sent before and given up: it may begin now, or never.
         (1001, {}, 1, []),
         (1002, {}, 1, ["not-counted"]),
         # Outstanding at the end, answered late or not at all.
         (1004, {"sent": 1010, "answered_late": 4}, 0, []),
         (1010, {"sent": 1010}, 0, []),
         (1011, {"sent": 1010}, 0, ["not-counted"]),
-        # An answer that the application did not give.
+        # Answers that the application did not give.
         (990, {"non_2xx": 10}, 0, []),
         (989, {"non_2xx": 10}, 0, ["not-counted"]),
         # A driver that does not say what it sent: one more for each of 50 connections, and what failed.
@@ -88,7 +88,7 @@ AHEAD = Lead(duration_s=10.0, sent=310, completed=300, non_2xx=20, errors=Errors
 
 
 def test_what_a_driver_sent_ahead_of_a_window_began_too() -> None:
-    """20 of the 300 that were over before are refusals, of which nobody knows whether they began."""
+    """20 of the 300 answers before the window are refusals, and nobody knows whether those requests began."""
     led = load_result(lead=AHEAD, latency_from_s=10.0, sent=1050)
     bounds = [(begun, codes(between(begun, led))) for begun in (1279, 1280, 1360, 1361)]
     assert bounds == [(1279, ["not-counted"]), (1280, []), (1360, []), (1361, ["not-counted"])]
@@ -97,7 +97,7 @@ def test_what_a_driver_sent_ahead_of_a_window_began_too() -> None:
 
 
 def test_a_driver_that_counts_refusals_from_its_start_on_vouches_for_no_answer_beside_them() -> None:
-    """1,000 answers that count, over 50 connections, of which 300 and not its share of 150 were refused."""
+    """Of 1,000 answers that count, over 50 connections, 300 were refused, and not the window's share of 150."""
     answered, refused = load_result(sent=None), load_result(sent=None, non_2xx=150)
     for begun, result, is_fault in ((950, answered, False), (949, answered, True), (700, refused, False)):
         served = served_between(gauges(7), gauges(7 + begun), result, left_over=0, early_s=0.1)
@@ -193,7 +193,7 @@ def measured(
     step: Callable[[str], object] = str,
     readings: tuple[WindowReading, ...] = (),
 ) -> Window:
-    """A window of a server that was seen so."""
+    """Measure a window of a server that was seen like this."""
     result = load or load_result()
 
     class Observation:
@@ -208,7 +208,7 @@ def measured(
 
 
 def test_a_window_is_recorded_with_what_spoilt_it_and_what_the_server_did_not_do() -> None:
-    """What decides whether it counts is the fault alone."""
+    """The fault alone decides whether the window counts."""
     rate = RateLoad(rate_rps=1000, connections=10)
     heard: list[str] = []
     busy = load_result(rate, due=1000, completed=10, driver_cpu_share=0.99)
@@ -259,13 +259,13 @@ def test_without_a_database_the_bank_on_one_is_not_testable() -> None:
     [
         (2**30, None),
         (2**30 - 1, "its data need 1 GiB"),
-        (2**28, "bank-sql-10 needs a database: its data need 1 GiB, and {} has 0.25 GiB free (TMPDIR names"),
+        (2**28, "bank-sql-10 needs a database: its data need 1 GiB, but {} has 0.25 GiB free (TMPDIR may name"),
     ],
 )
 def test_without_room_for_its_data_the_bank_on_a_database_is_not_testable(
     free_bytes: int, told: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Databases of processes that are gone take none of it."""
+    """Databases of processes that are gone are removed and take none of the room."""
     cell = key(server="tomcat", executor="tomcat", workload="bank-sql-10", load="saturate-50")
     namespace = Path("/proc/self/ns/pid").stat().st_ino
     (abandoned := tmp_path / f"jdk-matrix-postgres-{namespace}-{2**22 + 1}-x").mkdir()
@@ -282,8 +282,8 @@ def test_without_room_for_its_data_the_bank_on_a_database_is_not_testable(
 
 
 def test_slow_answers_make_the_way_to_the_steady_state_longer() -> None:
-    """Its gate looks at twelve windows of five answers at least, which no delay up to 250 ms makes longer, and tries
-    four times the longest rest before it gives up; what settles then, settles for a window."""
+    """The gate looks at twelve windows of at least five answers each, which no delay up to 250 ms makes longer, and
+    tries four times the longest rest before it gives up; after that, settling takes one window."""
     expected_s, quick = ServedApplications().expected_s, MATRIX.profiles["quick"]
     cells = (key(workload="banking", load="share-50", wait_us=us) for us in (0, 200_000, 1_000_000, 5_000_000))
     usual_s, *longer_s = (expected_s(MATRIX, quick, one) for one in cells)
@@ -294,7 +294,7 @@ def test_slow_answers_make_the_way_to_the_steady_state_longer() -> None:
 
 
 def test_a_closed_loop_of_slow_answers_is_warmed_in_whole_stretches() -> None:
-    """Of 16 windows of 15 s where answers take 3 s, behind a lead of 30 s: three are the cap."""
+    """A stretch has 16 windows of 15 s if answers take 3 s, after a lead of 30 s; the cap is three stretches."""
     profile = MATRIX.profiles["quick"].model_copy(update={"protocol": "separate"})
     cells = (key(workload="banking", load="flood", wait_us=us) for us in (0, 3_000_000))
     usual_s, slow_s = (ServedApplications().expected_s(MATRIX, profile, cell) for cell in cells)
@@ -305,7 +305,7 @@ def test_a_closed_loop_of_slow_answers_is_warmed_in_whole_stretches() -> None:
 
 @pytest.mark.parametrize(("vm", "told"), [("hotspot", None), ("openj9", "; semeru-25 is OpenJ9")])
 def test_an_application_of_the_user_is_measured_on_hotspot_alone(vm: str, told: str | None) -> None:
-    """Other JVMs do not say on which threads it serves: it need not be started to know."""
+    """Other JVMs do not say on which threads an application serves, which is known without starting it."""
     cell = key(workload="mine", jdk="semeru-25")
     matrix = SimpleNamespace(workloads={"mine": SimpleNamespace(own=True, database=None)})
     jdk = SimpleNamespace(entry=SimpleNamespace(vm=vm))
@@ -317,18 +317,18 @@ def test_an_application_of_the_user_is_measured_on_hotspot_alone(vm: str, told: 
 
 @pytest.mark.parametrize(
     ("burn_us", "cpus", "told"),
-    [(100, 1, None), (500, 1, None), (1000, 2, None), (1000, 1, "0.05 s at least"), (5000, 2, "0.125 s at least")],
+    [(100, 1, None), (500, 1, None), (1000, 2, None), (1000, 1, "at least 0.05 s"), (5000, 2, "at least 0.125 s")],
 )
 def test_servers_with_half_done_work_as_a_turn_ends_take_none(burn_us: int, cpus: int, told: str | None) -> None:
-    """Fifty requests that share a CPU are all done late, which one after another are not: a turn would count them on
-    one arm alone."""
+    """Fifty requests that share a CPU are all done late, while those that run one after another are not: a turn would
+    count them for one arm only."""
     cell = key(burn_us=burn_us, cpus=cpus, load="saturate-50")
     found = ServedApplications().why_no_turns(MATRIX, cell)
     assert found is None if told is None else found is not None and f"an answer takes {told}" in found
 
 
 def test_servers_that_block_for_as_long_as_they_are_told_take_no_turns() -> None:
-    """Longer than a turn, perhaps, in which they would then answer nothing."""
+    """Such a server may block for longer than a turn, in which it would then answer nothing."""
     cell = key(workload="pinning-http-lock", load="saturate-50")
     assert "block for as long as they are told to" in (ServedApplications().why_no_turns(MATRIX, cell) or "")
 
@@ -355,7 +355,7 @@ def test_work_that_a_quota_makes_too_long_is_never_measured(quota_cpus: float | 
     ],
 )
 def test_a_window_that_ends_before_its_first_answer_is_never_measured(load: str, driver: str, told: str | None) -> None:
-    """Each server would have missed the rate."""
+    """In such a window, every server would have missed the rate."""
     steps = StepsLoad(warmup_rps=1, rates_rps=(1, 2), connections=50, step_s=20)
     matrix = MATRIX.model_copy(
         update={

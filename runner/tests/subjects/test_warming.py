@@ -1,4 +1,4 @@
-"""A warm server settles where the JIT compiler has lost the driver's CPUs; what serves here is made up."""
+"""A warm server settles once the JIT compiler has lost the driver's CPUs; the servers here are made up."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SLOW = WarmupGate(RULES, 60.0, 0.05, service_s=3.0, lead_s=30.0)
 
 @dataclass
 class Server:
-    """SYNTHETIC: as `Bench`, with what the JIT uses in one stretch of load after another; the last for ever."""
+    """SYNTHETIC: like `Bench`, with the JIT's share in each stretch of load; the last one stays for ever."""
 
     jit_shares: list[float]
     asked: list[tuple[Load, float, str]] = field(default_factory=list)
@@ -57,7 +57,7 @@ def answered(count: int, t_s: float) -> Interval:
 
 
 def mark(t_s: float, jit_share: float) -> Reading:
-    """After so many seconds of a server that uses half a CPU beside its compiler."""
+    """Return the reading after `t_s` seconds of a server that uses half a CPU besides its compiler."""
     compiler = ThreadCounters("C2 CompilerThre", round(t_s * jit_share * 1e9), 0, 0, 0)
     return Reading(Glance(round(t_s * 1e9), round(t_s * (0.5 + jit_share) * 1e9), 1, 1, 1), {7: compiler})
 
@@ -82,7 +82,7 @@ def test_it_settles_under_the_load_that_will_be_measured() -> None:
 
 
 def test_slow_answers_settle_behind_a_lead_and_for_as_long_as_a_window_of_them_is() -> None:
-    """Three seconds of answers after three seconds see none."""
+    """A window of three seconds would see no answer, because answers take three seconds."""
     server, load = Server([0.0]), SaturateLoad(connections=3000)
     settle(cast(Bench, server), load, SLOW, mock.Mock())
     assert (server.asked, server.leads_s) == ([(load, 15.0, "warmup-settling-1")], [30.0])

@@ -1,4 +1,4 @@
-"""The command line in a process of its own, without what runs of seconds have no use for."""
+"""The command line in a process of its own, without what runs of a few seconds have no use for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.project import compiled_once
 
 
 def main() -> None:
-    """With a driver that is compiled once, and short looks from outside: each is a closed loop on all CPUs."""
+    """Run it with a driver compiled once, and short looks from outside: each is a closed loop on all CPUs."""
     sys.argv[0] = "matrix"
     outside.LOOK_S, outside.COUNT_S = 1.0, 0.5
     jcmd.TIMEOUT_S = 60.0  # a JVM of its own, with other tests beside it

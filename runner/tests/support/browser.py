@@ -25,9 +25,9 @@ def reading(
     files_max: int = 99,
     **settings: Any,
 ) -> Iterator[Page]:
-    """A page, at this `anchor`, in a context with these `settings`, where it is to `settle` with all charts drawn that
-    have a place; it complains of nothing, no axis counts in powers of ten, and what the page loads, and those to which
-    it leads, are files."""
+    """Open a page at this `anchor`, in a context with these `settings`; `settle`: wait until all charts that have a
+    place are drawn. Assert that it logs no complaint, that no axis counts in powers of ten, and that the page, and
+    those to which it leads, load nothing but files, of which there are at most `files_max`."""
     context = browser.new_context(
         viewport={"width": width, "height": 900},
         color_scheme=scheme,  # type: ignore[arg-type]
@@ -56,7 +56,7 @@ def reading(
 
 
 def open_all_details(page: Page) -> None:
-    """And wait until the charts in them are drawn too."""
+    """Open all details, and wait until the charts in them are drawn too."""
     page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
     expect(page.locator(".plot:not([data-state=drawn])")).to_have_count(0)
 

@@ -56,13 +56,13 @@ def cpu_use(*roles: CpuRole, steal: float = 0.0, foreign: float = 0.0, busy: flo
 
 
 def pressure(steal: float = 0.0, foreign: float = 0.0) -> Pressure:
-    """On the CPUs of the server; those of the driver are calm."""
+    """Return pressure on the server's CPUs; the driver's are calm."""
     uses = (cpu_use("sut", steal=steal, foreign=foreign), cpu_use("driver"))
     return Pressure(steal_share=steal, foreign_cpu_share=foreign, cpu_use=uses, psi_cpu_some_share=None)
 
 
 def remote_stats(*, late_us: float, cpu_share: float) -> RemoteStats:
-    """Of ten seconds on one CPU."""
+    """Return the statistics of ten seconds on one CPU."""
     return RemoteStats(
         answered=1000, in_flight=0, in_flight_peak=10, abandoned=0, refused=0,
         faults=RemoteFaults(status_500=0, close=0, never=0), cpu_s=10 * cpu_share, since_monotonic_ns=0,
@@ -71,7 +71,7 @@ def remote_stats(*, late_us: float, cpu_share: float) -> RemoteStats:
 
 
 def gauges(begun: int = 0, **changes: Any) -> Gauges:
-    """Of a server with virtual threads that has started so many requests, and answered as many questions."""
+    """Return gauges of a virtual-thread server that has begun so many requests, and answered as many questions."""
     return Gauges(
         pool_size=1, active=1, queued=0, in_flight=0, in_flight_peak=0, carriers=1, heap_used_bytes=1,
         heap_committed_bytes=1, direct_buffer_bytes=0, mapped_buffer_bytes=0, gc_count=0, gc_ms=0, jit_ms=0,
@@ -95,7 +95,7 @@ def reasons(*codes: str) -> tuple[Reason, ...]:
 
 
 def window(index: int = 1, load: LoadResult | None = None, **changes: Any) -> Window:
-    """Valid, on a calm host."""
+    """Return a valid window, measured on a calm host."""
     usual = {"t_s": 0.0, "load": load or load_result(), "sut": sut_usage(), "host": pressure()}
     return Window(index=index, **{**usual, **changes})
 

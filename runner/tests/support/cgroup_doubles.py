@@ -35,14 +35,14 @@ V1_FILES = {
 
 
 class MadeUpKernel:
-    """One cgroup, `parent`, mounted as the root of its hierarchy as a container sees it; `writes` are those that went
-    through, as file name and text."""
+    """A single cgroup, `parent`, mounted as the root of its hierarchy as a container sees it; `writes` holds the writes
+    that succeeded, as file name and text."""
 
     def __init__(self, root: Path, cpus: str = "0-3") -> None:
         self.proc = root / "proc"
         self.parent = root / "cgroup"
         self.writes: list[tuple[str, str]] = []
-        self.v1: dict[Path, str] = {}  # by folder; several that are mounted together have commas between them
+        self.v1: dict[Path, str] = {}  # by folder; controllers mounted together are separated by commas
         self.cpus = cpus
         (self.proc / "self").mkdir(parents=True)
         self.place("0::/\n")
@@ -64,7 +64,7 @@ class MadeUpKernel:
         (self.proc / "self/mountinfo").write_text(text)
 
     def mount_v1(self, controller: str) -> Path:
-        """A hierarchy of version 1 beside that of version 2; this process is in its root."""
+        """Mount a version 1 hierarchy beside the version 2 one, with this process in its root."""
         folder = self.proc.parent / f"v1-{controller}"
         folder.mkdir()
         self.put(folder, (4711,))
@@ -81,14 +81,14 @@ class MadeUpKernel:
         return [int(pid) for pid in (folder / "cgroup.procs").read_text().split()]
 
     def show_threads(self, pid: int, places: dict[int, Path]) -> None:
-        """Let /proc say of the process which of its threads is in which cgroup."""
+        """Let /proc say which thread of the process is in which cgroup."""
         for tid, folder in places.items():
             task = self.proc / str(pid) / "task" / str(tid)
             task.mkdir(parents=True)
             (task / "cgroup").write_text(f"3:memory:/elsewhere\n0::/{folder.relative_to(self.parent)}\n")
 
     def rule(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """From now on the cgroups below `parent` behave."""
+        """Make the cgroups below `parent` behave from now on."""
         monkeypatch.setattr(cgroup_folders, "mkdir", self.make)
         monkeypatch.setattr(cgroup_folders, "rmdir", self._rmdir)
         monkeypatch.setattr(cgroup_folders, "write", self._write)

@@ -1,4 +1,4 @@
-"""Mistakes put into data that is right."""
+"""Mistakes put into correct data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def change(path: str, value: Any = None) -> Callable[[Any], None]:
-    """Puts `value` at a path such as "claims/fast/figures/0/unit"; without one, takes away what is there."""
+    """Return a function that puts `value` at a path such as "claims/fast/figures/0/unit", or removes what is there."""
 
     def apply(data: Any) -> None:
         *parents, last = path.split("/")

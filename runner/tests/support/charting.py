@@ -1,6 +1,6 @@
 """The script that draws charts, as the locked vl-convert-python bundles it: Vega, Vega-Lite and Vega-Embed.
 
-`python -m tests.support.charting` writes it anew after a change of the lock file; the diff is for review.
+`python -m tests.support.charting` rewrites it after a change to the lock file; the diff is for review.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ _END_OF_LICENCES = "*/\n"
 
 
 def shipped() -> tuple[str, str]:
-    """The comment with the licences, and the script behind it."""
+    """Return the comment with the licences, and the script after it."""
     licences, end, script = SHIPPED.read_text("utf-8").partition(_END_OF_LICENCES)
     return licences + end, script
 
 
 def bundled() -> str:
-    """In a function: the bundle's top level has thousands of short names, which would else be global."""
+    """Bundle it in a function: its top level has thousands of short names, which would otherwise be global."""
     import vl_convert  # noqa: PLC0415 - pure tests have no such package where Nix runs them
 
     library: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")

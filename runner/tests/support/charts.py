@@ -1,4 +1,4 @@
-"""A chart as Vega-Lite takes it, put together as the page's JavaScript does."""
+"""A chart as Vega-Lite takes it, assembled as the page's JavaScript does."""
 
 from __future__ import annotations
 

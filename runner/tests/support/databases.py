@@ -1,4 +1,4 @@
-"""A client of PostgreSQL that needs no library: its protocol 3.0, without a password."""
+"""A PostgreSQL client that needs no library: it speaks protocol 3.0, without a password."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 
 class DatabaseClient:
-    """`url`: as JDBC has it."""
+    """A client connected to the server at `url`, which is in JDBC's form."""
 
     def __init__(self, url: str) -> None:
         place = urlsplit(url.removeprefix("jdbc:"))
@@ -27,12 +27,12 @@ class DatabaseClient:
         self._socket.close()
 
     def ask(self, sql: str) -> str | None:
-        """Its error in words; None where there is none, "" where it has hung up."""
+        """Send `sql` and return its error message; None if there is none, "" if the server hung up."""
         self._send(sql)
         return self._until_ready()
 
     def reset_while_answering(self, sql: str) -> None:
-        """As the kernel does for a process that ends."""
+        """Reset the connection during the answer, as the kernel does for a process that ends."""
         self._send(sql)
         self._answers.read(1)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

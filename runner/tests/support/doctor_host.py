@@ -18,7 +18,7 @@ Max open files            20000                524288               files
 """
 MEMINFO = "MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\nSwapTotal: {swap} kB\nSwapFree: {swap} kB\n"
 
-# Four cores of metal on which nothing disturbs.
+# Four cores of bare metal, undisturbed.
 CALM: Mapping[str, str] = {
     "proc/self/status": "Name:\tpython\nCpus_allowed_list:\t0-3\n",
     "proc/self/limits": LIMITS,
@@ -70,7 +70,7 @@ CALM: Mapping[str, str] = {
     **{f"{CPU}/cpu{n}/cpuidle/state{s}/name": f"{('POLL', 'C1', 'C6')[s]}\n" for n in range(2) for s in range(3)},
 }
 
-# What a distribution leaves behind: everything that --tune can do something about.
+# Settings as a distribution leaves them: everything that --tune can do something about.
 FIXABLE: Mapping[str, str] = {
     "proc/sys/kernel/randomize_va_space": "0\n",
     "proc/sys/kernel/numa_balancing": "1\n",
@@ -88,14 +88,14 @@ FIXABLE: Mapping[str, str] = {
 
 
 def make_host(root: Path, changes: Mapping[str, str | None] | None = None) -> Host:
-    """A calm host with some files changed, or gone (None)."""
+    """Make a calm host with some files changed, or absent (None)."""
     for file, text in {**CALM, **(changes or {})}.items():
         if text is not None:
             write(root, file, text)
     host = Host(root=root, results=root / "results", server_cpus=(2, 3), interval_s=0.02, spin_s=0, processes=dict)
     seen = host.activity
     if seen is not None:
-        # A CPU whose counters stand still does not idle.
+        # A CPU whose counters stand still does not count as idle.
         host.__dict__["activity"] = replace(seen, foreign_cpus=0.0)
     return host
 

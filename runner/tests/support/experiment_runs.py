@@ -1,6 +1,6 @@
-"""Runs of experiments without a server for tests of the report.
+"""Runs of experiments without a server, for tests of the report.
 
-What the program printed is real (samples/standalone: one small result each, on two CPUs of a busy machine); forks, host
+The program's output is real (samples/standalone: one small result each, on two CPUs of a busy machine); the forks, host
 and run around it are made up and say so, and a second fork repeats the first with its leading figure a little off.
 Nothing here is a finding.
 """
@@ -50,7 +50,7 @@ PUTS = {"experiment": "puts", "size_bytes": 4096, "warmup_s": 1.0, "jvm": None, 
 
 
 class Sample(NamedTuple):
-    """One result of each JDK as a cell. `file`: below samples/standalone, without the JDK."""
+    """One result per JDK, as a cell. `file`: below samples/standalone, without the JDK."""
 
     file: str
     workload: str
@@ -129,18 +129,18 @@ BY_KIND: dict[str, tuple[Sample, ...]] = {
         Sample("fanout-virtual-nofiles", "fanout-few-files", "virtual", CountLoad(count=200), _FEW_FILES),
     ),
 }  # fmt: skip
-_LEADING = {"spawn": "started_s", "hang": "went_on_share", "fanout": "wall_s"}  # of all others: throughput
+_LEADING = {"spawn": "started_s", "hang": "went_on_share", "fanout": "wall_s"}  # for all others: throughput
 
 
 def experiments_run(directory: Path, *, forks: int = 2, accidents: bool = False) -> LoadedRun:
-    """Of every kind, with log files below `directory`."""
+    """Return a run of every kind, with log files below `directory`."""
     return with_logs(experiments_of(forks=forks, accidents=accidents), directory, "SYNTHETIC line\n")
 
 
 @cache
 def experiments_of(*of_kinds: str, forks: int = 2, accidents: bool = False) -> LoadedRun:
-    """In no folder; of every kind, where none is given. `accidents`: the first three cells are one that failed, one
-    with an invalid fork, and one that has not run."""
+    """Return a run of these kinds (by default every kind), in no folder. `accidents`: the first three cells are one
+    that failed, one with an invalid fork, and one that has not run."""
     kinds = of_kinds or tuple(BY_NAME)
     samples = [(sample, jdk) for kind in kinds for jdk in JDKS for sample in BY_KIND[kind]]
     records = [_record(sample, jdk, at, forks) for at, (sample, jdk) in enumerate(samples)]
@@ -194,7 +194,7 @@ def _fork(sample: Sample, key: CellKey, jdk: str, number: int, at: int) -> Fork:
 
 
 def _varied(result: ProgramResult, number: int) -> ProgramResult:
-    """Every fork after the first has its leading figure 1 % lower than the one before."""
+    """Lower the leading figure by 1 % from each fork to the next."""
     if result.seen is None or number == 1:
         return result
     name = _LEADING.get(result.experiment, "throughput_per_s")
@@ -202,7 +202,7 @@ def _varied(result: ProgramResult, number: int) -> ProgramResult:
 
 
 def with_seen(result: ProgramResult, changes: Mapping[str, Any]) -> ProgramResult:
-    """Some of what it has seen is another."""
+    """Return a copy of the result with some of what it has seen changed."""
     return result.model_copy(update={"seen": {**(result.seen or {}), **changes}})
 
 
@@ -225,12 +225,12 @@ def _with_accidents(records: list[CellRecord]) -> list[CellRecord]:
 
 
 def sections_of(loaded: LoadedRun) -> Sections:
-    """That its page has for its experiments."""
+    """Return the sections that the run's page has for its experiments."""
     return {one.id.removeprefix("experiment-"): one for one in experiment_sections(JudgedRun(loaded).experiments)}
 
 
 def mixed() -> LoadedRun:
-    """SYNTHETIC: with cells of servers, too."""
+    """Return a SYNTHETIC run that also has servers' cells."""
     served, other = made_up(replace(QUICK, blocks=1)), experiments_of("pinning")
     both = {name: (*getattr(other.run, name), *getattr(served.run, name)) for name in ("cells", "not_testable")}
     run = served.run.model_copy(update={**both, "matrix": {**served.run.matrix, **other.run.matrix}})

@@ -1,4 +1,4 @@
-"""What a fork of a test is measured with, where a test does not say otherwise."""
+"""The setup with which a test measures a fork, unless the test says otherwise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CPUS = CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False)
 
 
 def usual(*, windows: int = 1, window_s: float = 1.0, **changes: Any) -> dict[str, Any]:
-    """The fields of a `CellSetup`: a fork has one window of a second."""
+    """Return the fields of a `CellSetup`; by default a fork has one window of one second."""
     protocol = {"description": "", "blocks": 1, "windows": windows, "window_s": window_s, "select": {}}
     return {
         "matrix": MATRIX, "profile": Profile.model_validate(protocol), "host": host_facts(),
@@ -33,7 +33,7 @@ def usual(*, windows: int = 1, window_s: float = 1.0, **changes: Any) -> dict[st
 def draft_of(
     setup: CellSetup, folder: Path, cell: CellKey | None = None, planned: PlannedFork | None = None
 ) -> ForkDraft:
-    """Logs and scratch are below `folder`, where logs may go at once."""
+    """Draft a fork whose logs and scratch are below `folder`; the folder for logs is made at once."""
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     fork = planned or PlannedFork(cell or key(), fork=1, position=1, sequence=1)
     return ForkDraft(setup, fork, folder / "scratch", folder / "logs", "../logs")

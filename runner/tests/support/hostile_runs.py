@@ -1,4 +1,4 @@
-"""Synthetic runs whose every text tries to become markup or a script."""
+"""Synthetic runs in which every text tries to become markup or a script."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ Made = TypeVar("Made", bound=Record)
 
 
 def _made(kind: type[Made], texts: str, **others: object) -> Made:
-    """One whose `texts` are hostile."""
+    """Make a record whose `texts` are hostile."""
     return kind.model_validate({**dict.fromkeys(texts.split(), HOSTILE), **others})
 
 
 def _with(record: Made, texts: str, **others: object) -> Made:
-    """A copy whose `texts` are hostile."""
+    """Return a copy whose `texts` are hostile."""
     return record.model_copy(update={**dict.fromkeys(texts.split(), HOSTILE), **others})
 
 
 def hostile_run(folder: Path) -> LoadedRun:
-    """Every text that a result file can bring to a page, hostile."""
+    """Return a run in which every text that a result file can bring to a page is hostile."""
     loaded = synthetic_run(folder, replace(QUICK, jdks=(HOSTILE,), executors=("liberty", HOSTILE, "virtual"), blocks=1))
     first = loaded.run.first_session
     bug = KnownBug(id=IMAGE, summary=SCRIPT, url="javascript:window.pwned=1")
@@ -83,7 +83,7 @@ def _scenario() -> ScenarioRecord:
 
 
 def hostile_experiments(folder: Path) -> LoadedRun:
-    """As hostile_run, of experiments without a server: one cell of each kind, and one that failed."""
+    """Return a run like hostile_run's of experiments: one cell each of four kinds, and one that failed."""
     loaded = experiments_run(folder, forks=1)
     jdk = _with(loaded.run.jdks[0], "id version_output", release=NAMED)
     wanted = ("burn", "spawn-sleep-boxed", "pinning-synchronized", "fanout-few-files", "spawn-print")
@@ -122,12 +122,12 @@ def _hostile_record(record: CellRecord) -> CellRecord:
     )  # fmt: skip
 
 
-# Words of the format, of which others are refused; and what is no text to a reader.
+# Words that the format fixes, so that it refuses others, and what is not text to a reader.
 _FIXED = {"experiment", "outcome", "probe", "histogram_ns", "quantity"}
 
 
 def _with_hostile_text(value: Any, name: str = "") -> Any:
-    """Every text hostile, and every key of what is counted by a name."""
+    """Make every text hostile, and every key of what is counted by name."""
     if isinstance(value, dict):
         named_by_others = name in ("errors", "parks_by_blocker", "asked")
         return {(HOSTILE if named_by_others else key): _with_hostile_text(one, key) for key, one in value.items()}

@@ -37,7 +37,7 @@ def fake_jdk(home: Path, version: str, *, implementor: str = "Eclipse Adoptium",
 def packed(
     version: str = VERSION, extra: tuple[tarfile.TarInfo, ...] = (), script: str | None = None, **java: str
 ) -> bytes:
-    """A tar.gz as vendors make them, with one link inside the JDK."""
+    """Pack a tar.gz as vendors do, with one link inside the JDK."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
         for name, text, mode in (
@@ -71,10 +71,10 @@ def entry(version: str = VERSION, url: str | None = None, digest: str = "0" * 64
 
 
 class FileServer(ThreadingHTTPServer):
-    """Serves `files`; `asked` counts GETs.
+    """A server of `files`; `asked` counts GETs.
 
-    A name in `announced` claims that many bytes; `moved` says where a name is now; a name in `refused` is answered
-    with that status, another unknown name with 404.
+    A name in `announced` claims that many bytes; `moved` gives the new place of a name; a name in `refused` is answered
+    with that status, any other unknown name with 404.
     """
 
     def __init__(self, files: Mapping[str, bytes]) -> None:

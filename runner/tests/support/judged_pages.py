@@ -1,4 +1,4 @@
-"""What the pages and the terminal say of a made-up run, piece by piece."""
+"""The pieces of what the pages and the terminal say of a made-up run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.support.shipped import TEMPLATES
 
 
 class Trouble(NamedTuple):
-    """A cell that is not ok. `status_class`: of its badge."""
+    """A cell that is not ok. `status_class`: the class of its badge."""
 
     label: str
     href: str | None
@@ -71,7 +71,7 @@ class PageOfRun:
 
     @cached_property
     def sections(self) -> list[Section]:
-        """Of its loads."""
+        """The sections of its loads."""
         return [one for one in found(self.page.blocks, Section) if found([one], AnswerBoxes)]
 
     @property
@@ -119,7 +119,7 @@ def row_of(loaded: LoadedRun, executor: str) -> ShownCell:
 
 
 def cell_of(loaded: LoadedRun, executor: str = "virtual", **axes: object) -> CellRecord:
-    """The first of this executor, with these axes."""
+    """Return the first cell of this executor with these axes."""
     asked = {"executor": executor, **axes}
     return next(one for one in loaded.cells if all(getattr(one.key, axis) == asked[axis] for axis in asked))
 
@@ -137,13 +137,13 @@ def cell_page_of(loaded: LoadedRun, key: CellKey) -> WebPage:
 
 
 def page_in(run: JudgedRun, key: CellKey) -> WebPage:
-    """Of one cell of many, all of which are judged once."""
+    """Return the page of one cell of a run whose cells are all judged once."""
     cell = run.cell(key)
     return cell_page(cell, cell.record, run, {}, CellLinks("record.json"), "../")
 
 
 def window_figures(*windows: Window) -> dict[str, list[Figure]]:
-    """Of each column, by its title and unit."""
+    """Return the figures of each column, by its title and unit."""
     rows = [row for table in window_tables(windows, 1) for row in table_of([table], table.label)]
     titles = dict.fromkeys(title for row in rows for title in row)
     return {title: [cell for row in rows if isinstance(cell := row.get(title), Figure)] for title in titles}

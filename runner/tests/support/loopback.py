@@ -1,4 +1,4 @@
-"""HTTP servers that this process has itself."""
+"""HTTP servers inside this process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AServer = TypeVar("AServer", bound=BaseServer)
 
 @contextmanager
 def answering(server: AServer) -> Iterator[AServer]:
-    """Until the block is left."""
+    """Serve until the block is left."""
     with server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()

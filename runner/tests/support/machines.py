@@ -19,7 +19,7 @@ def machine(
     isolated: Collection[int] = (),
     tickless: Collection[int] = (),
 ) -> Topology:
-    """Numbered as Linux does: 0..n-1 are the first threads, then their siblings, then efficiency cores without any."""
+    """Number CPUs as Linux does: first threads (0..n-1), then their siblings, then efficiency cores without any."""
     cpus = [
         Cpu(
             cpu=thread * cores + core, core=core, node=core // (cores_per_node or cores),

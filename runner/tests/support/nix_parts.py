@@ -1,4 +1,4 @@
-"""A file such as nix/parts.nix writes."""
+"""A file like the one that nix/parts.nix writes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def write_nix_parts(folder: Path, **changes: Any) -> Path:
-    """`folder`/parts.json, in which nothing exists unless `changes` say so."""
+    """Write `folder`/parts.json, in which nothing exists unless `changes` say so."""
     parts = {
         "schema_version": 1,
         "source": {"root": "/nix/store/source", "rev": "0" * 40, "dirty": False},

@@ -1,4 +1,4 @@
-"""SYNTHETIC runs in which servers fall short and forks are lost: what became of each fork is put into made-up ones."""
+"""SYNTHETIC runs in which servers fall short and forks are lost: made-up forks with these outcomes put into them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Change = Callable[[Fork], Fork]
 
 
 def run_of(cells: Sequence[CellRecord], **changes: Any) -> LoadedRun:
-    """A complete run of just these cells."""
+    """Return a complete run of just these cells."""
     order = tuple(f"{cell.key.cell_id}#{fork.fork}" for cell in cells for fork in cell.forks)
     run = run_record("synthetic", cells=tuple(cell.key for cell in cells), **{"seed": 1, "order": order, **changes})
     return LoadedRun(run=run, cells=tuple(cells), problems=(), directory=Path())
@@ -37,12 +37,12 @@ def windows_of(fork: Fork, change: Callable[[Window], Window]) -> Fork:
 
 
 def refusing(fork: Fork) -> Fork:
-    """Gates refused its first two windows."""
+    """Let gates refuse its first two windows."""
     return windows_of(fork, lambda one: one.model_copy(update={"reasons": (STEAL,)}) if one.index <= 2 else one)
 
 
 def scaled(cell: CellRecord, factors: Sequence[float]) -> CellRecord:
-    """1,000 requests/s times the factor of each block; of no further block."""
+    """Set throughput to 1,000 requests/s times the factor of each block, and drop all further blocks."""
 
     def at(fork: Fork, factor: float) -> Fork:
         return windows_of(fork, lambda window: with_load(window, {"throughput_rps": 1000 * factor}))
@@ -51,7 +51,7 @@ def scaled(cell: CellRecord, factors: Sequence[float]) -> CellRecord:
 
 
 def missed(fork: Fork) -> Fork:
-    """Three quarters of the rate are answered; the rest stand in the histogram with the time that they had waited."""
+    """Let three quarters of the rate be answered; the rest are in the histogram with the time that they had waited."""
 
     def change(window: Window) -> Window:
         due = window.load.due or window.load.completed
@@ -69,14 +69,14 @@ def missed(fork: Fork) -> Fork:
 
 
 def failing(fork: Fork) -> Fork:
-    """40 requests of each window time out, and 10 are refused with another status than 2xx."""
+    """Let 40 requests of each window time out, and 10 be refused with a status other than 2xx."""
 
     changes = {"errors": Errors(timeout=40), "non_2xx": 10, "lower_bounds": 40}
     return windows_of(fork, lambda window: with_load(window, changes, shortfalls=(ERRORS,)))
 
 
 def silent(fork: Fork) -> Fork:
-    """Nothing is answered."""
+    """Let nothing be answered."""
 
     def change(window: Window) -> Window:
         changes = {"completed": 0, "throughput_rps": 0.0, "corrected": None, "uncorrected": None}
@@ -87,7 +87,7 @@ def silent(fork: Fork) -> Fork:
 
 
 def refused(reason: Reason) -> Change:
-    """Every window was, and so was the fork."""
+    """Return a change that refuses every window, and so the fork."""
 
     def change(fork: Fork) -> Fork:
         windows = windows_of(fork, lambda window: window.model_copy(update={"reasons": (reason,)}))
@@ -97,17 +97,17 @@ def refused(reason: Reason) -> Change:
 
 
 def failed(reason: Reason) -> Change:
-    """The fork came to nothing."""
+    """Return a change that makes the fork fail without a result."""
     nothing = {"windows": (), "samples": (), "warmup": None, "proof": None, "first_response_s": None}
     return lambda fork: altered(fork, {"status": Status.FAILED, "reasons": (reason,), **nothing})
 
 
-spoilt = refused(STEAL)  # the host took every window away
+spoilt = refused(STEAL)  # the host spoilt every window
 hung, without_driver = failed(HUNG), failed(NO_DRIVER)
 
 
 def with_outcomes(loaded: LoadedRun, changes: Mapping[str, Mapping[int, Change]]) -> LoadedRun:
-    """`changes`: by executor and by the number of the fork."""
+    """Apply `changes`, by executor and by the number of the fork."""
 
     def changed(cell: CellRecord, fork: Fork) -> Fork:
         change = changes.get(cell.key.executor, {}).get(fork.fork)

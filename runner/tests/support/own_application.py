@@ -1,4 +1,4 @@
-"""Applications that are not ours, compiled."""
+"""Compiled applications that are not ours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PATH = "/items?id={random:1:1000}"
 
 
 def compiled(java: Path, source: str, classes: Path, *options: str | Path) -> list[Path]:
-    """For a Java release that every JDK here runs."""
+    """Compile for a Java release that every JDK here runs."""
     file = Path(__file__).with_name(source)
     subprocess.run([java.with_name("javac"), "--release", "21", *options, "-d", classes, file], check=True)
     return sorted(classes.glob("*.class"))

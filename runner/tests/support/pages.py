@@ -1,4 +1,4 @@
-"""What a written page holds, and what stands in the blocks of one."""
+"""The contents of a written page, and of the blocks of one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Kind = TypeVar("Kind")
 
 
 class Elements(HTMLParser):
-    """Every element and every attribute's value of a page (a file, or its text), and its text outside of scripts and
+    """Every element and every attribute value of a page (a file, or its text), and its text outside scripts and
     styles."""
 
     def __init__(self, page: Path | str) -> None:
@@ -46,12 +46,12 @@ class Elements(HTMLParser):
 
     @property
     def targets(self) -> list[str]:
-        """Of links and files, but for those that stand in the page itself."""
+        """The targets of links and files, except files that are part of the page itself."""
         return [value for name, value in self.attributes if name in ("href", "src") and not value.startswith("data:")]
 
 
 def assert_links_lead_somewhere(pages: Mapping[Path, Elements]) -> None:
-    """Of these pages, by their resolved paths; and no id stands twice."""
+    """Assert that every link of these pages, by resolved path, leads somewhere, and that no id occurs twice."""
     for page, elements in pages.items():
         assert len(elements.ids) == len(set(elements.ids))
         for target in elements.targets:
@@ -64,7 +64,7 @@ def assert_links_lead_somewhere(pages: Mapping[Path, Elements]) -> None:
 
 
 def figures(view: object, place: str = "") -> Iterator[tuple[str, Figure]]:
-    """Every figure of blocks, with where it stands."""
+    """Yield every figure of blocks, with its place."""
     if isinstance(view, Figure):
         yield place, view
     elif isinstance(view, tuple | list):
@@ -88,7 +88,7 @@ def facts_of(blocks: Iterable[PageBlock]) -> dict[str, str]:
 
 
 def table_of(blocks: Iterable[PageBlock], label: str) -> list[dict[str, Cell]]:
-    """The rows of the first table whose label begins so, each by the titles of its columns."""
+    """Return the rows of the first table whose label begins with `label`, each by column title."""
     table = next(one for one in found(blocks, DataTable) if one.label.startswith(label))
     titles = [plain(column.title) for column in table.columns]
     cells = (row.cells if isinstance(row, TableRow) else row for row in table.rows)

@@ -1,4 +1,4 @@
-"""What the program of the experiment on pinning prints, and what a real one comes to where carriers are kept."""
+"""The output of the pinning experiment's program, and a check of a real one's throughput while carriers are kept."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ def program_fork(number: int, found: ProgramResult | None, status: Status = Stat
 
 
 def assert_pinned(per_s: float, expected_per_s: float) -> None:
-    """A busy host makes it fewer; nothing but free carriers makes it more."""
+    """Assert that carriers were kept: a busy host lowers throughput, and nothing but free carriers raises it."""
     assert 0.5 * expected_per_s <= per_s <= 1.15 * expected_per_s, per_s

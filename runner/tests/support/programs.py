@@ -1,4 +1,4 @@
-"""Programs that a test makes, and what the dynamic loader would map for one."""
+"""Programs that a test makes, and the files that the dynamic loader would map for one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def program(path: Path, text: str) -> Path:
-    """`text` begins with #! and what runs it."""
+    """Write a program; `text` begins with #! and its interpreter."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     path.chmod(0o755)
@@ -16,7 +16,7 @@ def program(path: Path, text: str) -> Path:
 
 
 def loaded(path: Path) -> list[Path]:
-    """Its interpreter and every library of it as found here, transitively; the program is not run (ld.so(8))."""
+    """Return its interpreter and all its libraries as found here, transitively; the program is not run (ld.so(8))."""
     done = subprocess.run(
         [path], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True, timeout=60, check=True
     )

@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[3]
 RECORDED = ROOT / "runner" / "tests" / "samples"
 SHARED = ("workloads", ".build", "profiles", "published", "jdks.json", "toolchain.lock.json", "report-templates")
 
-# Short enough for a test, long enough to go through every phase; the figures themselves mean nothing. C1 alone: most of
-# what a server costs that runs for seconds is its second compiler.
+# Short enough for a test, long enough to go through every phase; the figures themselves mean nothing. C1 alone: the
+# second compiler is most of the cost of a server that runs for seconds.
 C1_ALONE = "-XX:TieredStopAtLevel=1"
 SHORT = f"""
 [workloads.mp-ping.jvm.hotspot]
@@ -84,7 +84,7 @@ achieved_rate_min = 0.0
 
 
 def rewrite(path: Path, *changes: tuple[str, str]) -> None:
-    """Replace each old text by its new one, at its first place."""
+    """Replace the first occurrence of each old text by its new one."""
     text = path.read_text()
     for old, new in changes:
         assert old in text, f"{path} has no {old!r}"
@@ -94,15 +94,15 @@ def rewrite(path: Path, *changes: tuple[str, str]) -> None:
 
 @contextmanager
 def compiled_once() -> Iterator[None]:
-    """The load driver and the remote system, too, are started by this process without their second compiler, and touch
-    no memory ahead."""
+    """Start the load driver and the remote system, too, from this process without their second compiler and without
+    touching memory in advance."""
     found = (*(option for option in loadgen.JVM_OPTIONS if option != "-XX:+AlwaysPreTouch"), C1_ALONE)
     with mock.patch.object(loadgen, "JVM_OPTIONS", found), mock.patch.object(remote, "JVM_OPTIONS", found):
         yield
 
 
 def make_project(folder: Path) -> Path:
-    """A project in `folder` whose profile `short` measures two cells in seconds."""
+    """Make a project in `folder` whose profile `short` measures two cells in seconds."""
     folder.mkdir(exist_ok=True)
     for name in SHARED:
         (folder / name).symlink_to(ROOT / name)
@@ -111,18 +111,18 @@ def make_project(folder: Path) -> Path:
 
 
 def matrix_command(*arguments: str) -> list[str]:
-    """Not the program beside the interpreter: where Nix runs the tests, there is none."""
+    """Return a command without the program beside the interpreter: where Nix runs the tests, there is none."""
     return [sys.executable, "-m", "jdkmatrix.cli.main", *arguments]
 
 
 def brief_command(*arguments: str) -> list[str]:
-    """The same for runs of seconds: tests/support/brief.py."""
+    """Return the same for runs of seconds: tests/support/brief.py."""
     start = f"import sys; sys.path.insert(0, {str(ROOT / 'runner')!r}); from tests.support.brief import main; main()"
     return [sys.executable, "-c", start, *arguments]
 
 
 def called(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """What the command line prints and returns, without the second that a process of its own takes to import it."""
+    """Call the command line in this process, without the second that one of its own takes to import it."""
     out, err = io.StringIO(), io.StringIO()
     told = {"MATRIX_HOME": str(home), "COLUMNS": "200"}
     with mock.patch.dict(os.environ, told), redirect_stdout(out), redirect_stderr(err):
@@ -135,7 +135,7 @@ def called(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def called_with_few_files(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """In a process that may open 12 files, with which nothing is measured."""
+    """Call it in a process that may open 12 files, with which nothing can be measured."""
     command = ["sh", "-c", 'ulimit -n 12; exec "$@"', "sh", *matrix_command(*arguments)]
     env = {**os.environ, "MATRIX_HOME": str(home)}
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False)

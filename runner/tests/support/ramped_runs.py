@@ -18,12 +18,12 @@ from tests.support.served_runs import Shape, made_up
 LEVEL = RampedLoad(points=((0, 100), (10, 1000), (30, 1000)), connections=100, warmup_rps=50)
 RISING = RampedLoad(points=((0, 100), (30, 3100)), connections=100, warmup_rps=50)
 JOINING = JoinedLoad(connections=1000, join_s=10, held_s=20, warmup_rps=50)
-STARTED_S = 20.0  # of the load, since the start of the process
+STARTED_S = 20.0  # start of the load, since the start of the process
 
 
 def with_ramp(fork: Fork, load: RisingLoad, *, lag_s: float, capacity_rps: float) -> Fork:
-    """SYNTHETIC: throughput follows the rate `lag_s` late, which is what requests take, up to a capacity beyond which
-    they take longer; one CPU second per 1,000 requests, and twice that in the first half of the level stretch."""
+    """Make a SYNTHETIC fork: throughput follows the rate `lag_s` late, the time that requests take, up to a capacity
+    beyond which they take longer; one CPU second per 1,000 requests, and twice that up to second 20."""
     intervals = []
     cpu_s = [0.0]
     for second in range(1, int(load.duration_s) + 1):
@@ -46,12 +46,12 @@ def with_ramp(fork: Fork, load: RisingLoad, *, lag_s: float, capacity_rps: float
 
 
 def _rate(load: RisingLoad, t_s: float, lag_s: float) -> float:
-    """That is asked for; in a closed loop, that answers within `lag_s` make."""
+    """Return the rate asked for; in a closed loop, the rate that answers within `lag_s` make."""
     return load.rate_at(t_s) if isinstance(load, RampedLoad) else load.joined_at(t_s) / lag_s
 
 
 def ramped(load: RisingLoad) -> LoadedRun:
-    """A run under the ramp, in which virtual threads are quicker."""
+    """Return a run under the ramp, in which virtual threads are quicker."""
     plain = made_up(Shape(run_id="ramp", jdks=("temurin-25",), blocks=2))
 
     def changed(cell: CellRecord, fork: Fork) -> Fork:
@@ -62,9 +62,9 @@ def ramped(load: RisingLoad) -> LoadedRun:
 
 
 def recorded_ramps() -> list[tuple[str, str, Fork]]:
-    """Server, executor and fork, which has what the driver saw and nothing else of its own. From an earlier reference
-    run of infoq-rampup: of the pool all forks on the two releases that have the fix, and one on 23.0.0.9; two of
-    virtual threads. Distributions have their percentiles alone."""
+    """Return server, executor and fork, which holds only what the driver saw. All are from an earlier reference run of
+    infoq-rampup: for the pool, all forks on the two releases that have the fix and one on 23.0.0.9; two for virtual
+    threads. Distributions have only their percentiles."""
     found = json.loads((RECORDED / "ramps" / "infoq-rampup.json").read_text())
     return [
         (one["server"], one["executor"], fork_with(window(1, LoadResult.model_validate(one["load"])))) for one in found

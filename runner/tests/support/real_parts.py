@@ -1,4 +1,4 @@
-"""What a real fork is measured with: a real server, driver and JDKs, on a project with short windows."""
+"""The parts that measure a real fork: a real server, driver and JDKs, on a project with short windows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.fork_setups import draft_of, usual
 from tests.support.project import C1_ALONE
 
 ROUNDS_PER_US = 500.0
-# temurin-25.0.3 is there only where a host brings it along; semeru and the archives cannot be had on every network.
+# temurin-25.0.3 is there only if the host has it; semeru and the archives cannot be had on every network.
 JDKS = ("temurin-21.0.8", "temurin-25", "temurin-25.0.2", "openjdk-28-nightly")
 SERVERS = tuple(name for name, kind in server_kinds().items() if not kind.is_command)
 
@@ -42,7 +42,7 @@ class Silent:
 
 
 class Once:
-    """Does something once, at the first step that begins with `at`: by default, after the first window of a warm-up."""
+    """An action taken once, at the first step that begins with `at`: by default, after the first warm-up window."""
 
     def __init__(self, act: Callable[[], object], at: str = "warming") -> None:
         self._act: Callable[[], object] | None = act
@@ -55,7 +55,7 @@ class Once:
 
 
 def parts_of(project: Project) -> Parts:
-    """Every JDK and every server that forks are measured with here."""
+    """Set up every JDK and every server with which forks are measured here."""
     cells = [key(jdk, own_pool(server), server=server) for jdk in JDKS for server in SERVERS]
     matrix = _matrix_of(project.matrix)
     return set_up_parts(project, matrix, cells, profile=matrix.profiles["quick"], capacities_rps={}, say=print)
@@ -94,8 +94,8 @@ def driver_of(parts: Parts) -> LoadgenDriver:
 
 
 def cpu_sets() -> CpuSets:
-    """All CPUs for the server and one of them for the driver: what is tested here does not depend on it, and a server
-    starts faster on two."""
+    """Assign all CPUs to the server and one of them to the driver: what is tested here does not depend on it, and a
+    server starts faster on two."""
     topology = read_topology()
     return assign(topology, sut_cpus=len(topology.cpus), driver_cpus=1, overlap=True)
 
@@ -106,12 +106,12 @@ def subject_of(draft: ForkDraft) -> ServedCell:
 
 
 def with_subject(draft: ForkDraft, **changes: Any) -> ForkDraft:
-    """The same fork, of a cell that is served or loaded otherwise."""
+    """Return the same fork of a cell that is served or loaded differently."""
     return replace(draft, cell=replace(draft.cell, **changes))
 
 
 def with_rules(draft: ForkDraft, table: str = "server", **changes: float) -> ForkDraft:
-    """The same fork, with other values in this table of matrix.toml."""
+    """Return the same fork with other values in this table of matrix.toml."""
     matrix = subject_of(draft).matrix
     rules = getattr(matrix, table).model_copy(update=changes)
     return with_subject(draft, matrix=matrix.model_copy(update={table: rules}))

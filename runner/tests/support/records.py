@@ -1,4 +1,4 @@
-"""Records from flat values: what belongs inside a fork goes there by its name."""
+"""Records from flat values: what belongs inside a fork goes there by name."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _OF_SESSION = ("tool_version", "git_commit", "git_dirty", "command", "started_at
 
 
 def experiment_fork(**values: Any) -> Fork:
-    """`values`: of the fork and of its program's window; its readings are those of `result`, and where it is invalid,
-    the reasons are of the window."""
+    """Make a fork from `values` of its own and of its program's window; its readings are those of `result`, and if it
+    is invalid, the window has its reasons too."""
     envelope = {name: value for name, value in values.items() if name in Fork.model_fields}
     return altered(Fork(**envelope, program=ProgramWindow()), values)
 
 
 def altered(fork: Fork, changes: Mapping[str, Any]) -> Fork:
-    """A copy, as `model_copy` makes it; what belongs into the window of a program goes there."""
+    """Return a copy, as `model_copy` does; what belongs in the window of a program goes there."""
     inside = {name: value for name, value in changes.items() if name not in Fork.model_fields}
     changed = fork.model_copy(update={name: value for name, value in changes.items() if name not in inside})
     if fork.program is None:
@@ -43,12 +43,12 @@ def altered(fork: Fork, changes: Mapping[str, Any]) -> Fork:
 
 
 def with_load(window: Window, load: Mapping[str, Any], **changes: Any) -> Window:
-    """A copy with other figures of the driver, and other `changes`."""
+    """Return a copy with other driver figures, and other `changes`."""
     return window.model_copy(update={"load": window.load.model_copy(update=load), **changes})
 
 
 def with_forks(loaded: LoadedRun, change: Callable[[CellRecord, Fork], Fork], **changes: Any) -> LoadedRun:
-    """A copy with every fork changed, and `changes` in every cell."""
+    """Return a copy with every fork changed, and `changes` in every cell."""
 
     def changed(cell: CellRecord) -> CellRecord:
         forks = tuple(change(cell, fork) for fork in cell.forks)
@@ -58,12 +58,12 @@ def with_forks(loaded: LoadedRun, change: Callable[[CellRecord, Fork], Fork], **
 
 
 def with_forks_of(loaded: LoadedRun, executor: str, change: Callable[[Fork], Fork]) -> LoadedRun:
-    """A copy with every fork of one executor changed."""
+    """Return a copy with every fork of one executor changed."""
     return with_forks(loaded, lambda cell, fork: change(fork) if cell.key.executor == executor else fork)
 
 
 def run_record(run_id: str, **changes: Any) -> RunRecord:
-    """Complete, of `cells`, and measured in one session, which has what is told of it."""
+    """Return a complete run of `cells`, measured in one session, which holds the values that belong to a session."""
     values: dict[str, Any] = {
         "tool_version": "0.1.0", "git_commit": "0123456789abcdef0123456789abcdef01234567", "git_dirty": False,
         "profile": "synthetic", "selection": {}, "seed": 7, "started_at": "2025-01-01T12:00:00Z",
@@ -81,7 +81,7 @@ def run_record(run_id: str, **changes: Any) -> RunRecord:
 
 
 def altered_run(run: RunRecord, changes: Mapping[str, Any]) -> RunRecord:
-    """A copy; what is told of a session is changed in all of them."""
+    """Return a copy; values that belong to a session are changed in all of them."""
     told = {name: value for name, value in changes.items() if name in _OF_SESSION}
     of_run = {name: value for name, value in changes.items() if name not in told}
     assert of_run.keys() <= RunRecord.model_fields.keys()
@@ -90,7 +90,7 @@ def altered_run(run: RunRecord, changes: Mapping[str, Any]) -> RunRecord:
 
 
 def with_logs(loaded: LoadedRun, directory: Path, text: str) -> LoadedRun:
-    """The run in `directory`, below which every log of its forks is written."""
+    """Write every log of its forks below `directory`, and return the run in it."""
     names = (name for cell in loaded.cells for fork in cell.forks for name in fork.logs.values())
     for path in (directory / name.removeprefix("../") for name in names):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,5 +99,5 @@ def with_logs(loaded: LoadedRun, directory: Path, text: str) -> LoadedRun:
 
 
 def in_whole(loaded: LoadedRun) -> LoadedRun:
-    """With all details of its cells."""
+    """Return the run with all details of its cells."""
     return replace(loaded, cells=tuple(map(loaded.whole, loaded.cells)))

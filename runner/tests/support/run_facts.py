@@ -9,7 +9,7 @@ from jdkmatrix.records.run import CpuFacts, HostFacts, JdkRecord, KnownBug, Scen
 
 
 def jdk_records(ids: Sequence[str]) -> tuple[JdkRecord, ...]:
-    """The second has a notice and a bug; another one is not available."""
+    """Return records of these JDKs, the second with a notice and a bug, and of another one that is not available."""
     bugs = (KnownBug(id="JDK-8369227", summary="a virtual thread can stay parked for ever"),)
     got = tuple(
         JdkRecord(
@@ -30,8 +30,8 @@ def jdk_records(ids: Sequence[str]) -> tuple[JdkRecord, ...]:
 
 
 def scenario_record() -> ScenarioRecord:
-    """Of two sources, with one claim each: one with figures, link, note and inferences, one with a graph and no
-    address; and a claim of the second that no scenario repeats."""
+    """Return a scenario of two sources with one claim each: one with figures, link, note and inferences, one with a
+    graph and no address."""
     article = ClaimSource(
         title="SYNTHETIC article", by="Nobody", date="2024-05", url="https://example.org/a",
         conditions="On one machine.", inference="A small one.",

@@ -39,7 +39,7 @@ def measured(number: int, throughput_rps: float, status: Status = Status.OK) -> 
 
 
 def made_up(cell_key: CellKey, block: int) -> Fork:
-    """Two CPUs scatter by 30 %, one by 0.1 %; the same fork every time it is asked for."""
+    """Make up a fork, the same one every time; throughput scatters by 30 % on two CPUs, by 0.1 % on one."""
     source = random.Random(f"{cell_key.cell_id}#{block}")
     level = 1000.0 if base_of(cell_key.executor) == "liberty" else 800.0
     return measured(block, level * source.lognormvariate(0, 0.3 if cell_key.cpus == 2 else 0.001))
@@ -49,7 +49,7 @@ class Heard:
     def __init__(self) -> None:
         self.decisions: list[str] = []
         self.added: list[int] = []
-        self.more: dict[CellKey, list[bool]] = {}  # by condition, behind each of its blocks
+        self.more: dict[CellKey, list[bool]] = {}  # by condition, after each of its blocks
 
     def step(self, text: str) -> None: ...
 
@@ -97,7 +97,7 @@ def campaign(
 
 
 class Script:
-    """How the attempts at some forks end, by cell and block; all others end well. `labels`: what was measured."""
+    """Endings of the attempts at some forks, by cell and block; all others end well. `labels`: what was measured."""
 
     def __init__(self) -> None:
         self.endings: dict[str, list[Change]] = {}
@@ -124,7 +124,7 @@ class Script:
 
 
 def block_of(store: RunStore, number: int = 0) -> list[str]:
-    """The labels of its forks, where there is one block of each condition."""
+    """Return the labels of its forks if there is one block of each condition."""
     return [planned.label for planned in in_blocks(campaign(store, blocks=1).plan.forks)[number].forks]
 
 

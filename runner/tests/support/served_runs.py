@@ -35,7 +35,7 @@ LOADS: dict[str, Load] = {
 
 @dataclass(frozen=True)
 class Shape:
-    """What to make up."""
+    """The shape of a run to make up."""
 
     jdks: tuple[str, ...] = ("temurin-21.0.8", "temurin-25")
     executors: tuple[str, ...] = ("liberty", "virtual")
@@ -100,7 +100,7 @@ def _fork(key: CellKey, load: Load, number: int, sequence: int, rng: random.Rand
 
 
 def _with_accidents(cells: list[CellRecord]) -> list[CellRecord]:
-    """One cell each: failed, invalid, not steady, one fork of several failed, and (dropped) not measured."""
+    """Make one cell each failed, invalid, not steady, with one fork of several failed, and (dropped) not measured."""
     no_port = Reason(code="no-port", message="the server said it was ready and opened no port within 5 s")
     shares = {"driver_cpu_share": 0.97, "driver_cpu_share_max": 0.9}
     busy = Reason(code="driver-busy", message="the driver used 97 % of its own CPU: it measured itself", figures=shares)
@@ -118,7 +118,7 @@ def _with_accidents(cells: list[CellRecord]) -> list[CellRecord]:
 
 
 def synthetic_run(directory: Path, shape: Shape = QUICK) -> LoadedRun:
-    """One with log files below `directory`; its records are only returned."""
+    """Return a run with log files below `directory`; its records are not written."""
     return with_logs(made_up(shape), directory, _LOG)
 
 
@@ -127,7 +127,7 @@ _LOG = "".join(f"[12:00:{i % 60:02d}] CWWKF{i:04d}I: SYNTHETIC line {i}\n" for i
 
 @cache
 def made_up(shape: Shape = QUICK) -> LoadedRun:
-    """In no folder. What it is made of cannot be changed, so that all who ask for this shape have the same."""
+    """Make up a run in no folder. Its parts are immutable, so that all who ask for this shape get the same one."""
     rng = random.Random(shape.seed)
     axes = product(shape.jdks, shape.executors, shape.cpus, shape.burn_us, shape.loads)
     keys = [
@@ -177,18 +177,18 @@ def made_up(shape: Shape = QUICK) -> LoadedRun:
 
 
 def with_scenario(loaded: LoadedRun) -> LoadedRun:
-    """The run as one that repeats a published experiment, with what was published."""
+    """Return the run as one that repeats a published experiment, with what was published."""
     return replace(loaded, run=loaded.run.model_copy(update={"scenario": scenario_record()}))
 
 
 def with_stopping(loaded: LoadedRun, precision: float = 0.02, max_blocks: int = 20) -> LoadedRun:
-    """The run as one whose blocks were added until every ratio was known so well."""
+    """Return the run as one whose blocks were added until every ratio was known to this precision."""
     rules = Stopping(precision=precision, min_blocks=5, max_blocks=max_blocks)
     return replace(loaded, run=loaded.run.model_copy(update={"stopping": rules}))
 
 
 def driven_by(loaded: LoadedRun, driver: str, of: Callable[[CellKey], bool] = lambda key: True) -> LoadedRun:
-    """As if the load of these cells had been made by another driver."""
+    """Return the run as if another driver had made the load of these cells."""
 
     def changed(cell: CellRecord, fork: Fork) -> Fork:
         windows = tuple(with_load(window, {"driver": driver}) for window in fork.windows)
@@ -198,8 +198,8 @@ def driven_by(loaded: LoadedRun, driver: str, of: Callable[[CellKey], bool] = la
 
 
 def turned_run() -> LoadedRun:
-    """Of `virtual` and the pool's `liberty`, at 0.7 of its requests per second: both drift along by 2 % a round and
-    scatter little. In every fork of `virtual` the first round is spoilt, in every one of `liberty` the last."""
+    """Return a run of `virtual`, at 0.7 of the requests per second of the pool's `liberty`: both drift by 2 % a round
+    and scatter little. In every fork of `virtual` the first round is spoilt, in every one of `liberty` the last."""
     plain = made_up(Shape(jdks=("temurin-25",), blocks=4, run_id="turned"))
     source = random.Random(5)
     steal = Reason(code="steal", message="the hypervisor took <b>9 %</b> away")

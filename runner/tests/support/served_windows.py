@@ -23,7 +23,7 @@ _QUANTILES = (*(1 - 10 ** (-5 * step / 400) for step in range(400)), 1.0)
 
 
 def _quantile_us(q: float, scale_us: float, tail: float) -> float:
-    """A body around `scale_us` with a tail that grows with the logarithm of 1 / (1 - q)."""
+    """Return a body around `scale_us` with a tail that grows with the logarithm of 1 / (1 - q)."""
     nines = -math.log10(max(1 - q, 1e-6))
     return scale_us * (0.55 + 0.6 * q + 0.22 * tail * math.pow(nines, 1.7))
 
@@ -50,7 +50,7 @@ def latency(scale_us: float, tail: float, count: int, *, encoded: bool = True) -
 
 
 def throughput(key: CellKey, load: Load, rng: random.Random) -> tuple[float, float]:
-    """(requests per second, CPU µs per request)"""
+    """Return (requests per second, CPU µs per request)."""
     jdk = 1.06 if "25" in key.jdk else 1.0
     speed = _SPEED.get(key.executor, 0.9)
     drift = 1 + 0.05 * math.log2(1 + key.burn_us / 50) * (1 - speed) * 6
@@ -81,7 +81,7 @@ def samples_of(key: CellKey, load: Load, end_s: int, rng: random.Random) -> tupl
                 rss_bytes=int(260e6 + 30e6 * (1 - math.exp(-t / 8)) + 4e5 * rng.gauss(0, 1)),
                 virt_bytes=4_900_000_000, threads=44 + int(6 * (1 - math.exp(-t / 4))), voluntary_switches=t * 9000,
                 involuntary_switches=t * 400, run_queue_wait_s=0.08 * t,
-                # one second without an answer, as a saturated server has them
+                # one second without an answer, as happens to a saturated server
                 gauges=None if t < START_S or t == 9 else _gauges(key, t, rng, load),
             )
         )  # fmt: skip
@@ -133,7 +133,7 @@ def window_of(
 
 
 def _served(key: CellKey, begun: int) -> Served:
-    """All of them where they should."""
+    """Return counts by which every request ran where it should."""
     virtual, stock = "virtual" in key.executor, key.executor == "liberty"
     return Served(
         servers=begun if stock else 0, plugged_virtual=begun if virtual else 0,

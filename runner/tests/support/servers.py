@@ -1,4 +1,4 @@
-"""The usual server, got as a run gets it."""
+"""The usual server, installed as a run installs it."""
 
 from __future__ import annotations
 

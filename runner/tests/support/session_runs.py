@@ -57,24 +57,24 @@ BASES = [CellKey(workload="mp-ping", jdk="temurin-25", executor="liberty", cpus=
 
 class Sessions:
     """`matrix run` on a run of its own: everything but parts, host and forks is real; `facts`, `boot` and `commit` are
-    what the doubles say of this host and of the source."""
+    what the doubles say about this host and the source."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.script = Script()
         self.facts: HostFacts = host_facts()
-        self.counted: Calibration | None = None  # what a calibration comes to
-        self.known: list[Calibration | None] = []  # the one that was known, whenever cells were prepared
+        self.counted: Calibration | None = None  # the result of a calibration
+        self.known: list[Calibration | None] = []  # the one that was known at each preparation of cells
         self.boot = "boot-1"
         self.commit: tuple[str | None, bool | None] = ("a" * 40, False)
         self.asked: list[tuple[int, dict[CellKey, float]]] = []  # cells to prepare, and the capacities known then
-        self.sites: list[int] = []  # after how many forks it was written while the run went on
+        self.sites: list[int] = []  # after how many forks it was written during the run
         self._folder, self._capsys = folder, capsys
 
     def measure(self, options: Options = SHORT, *, resume: bool = False) -> int:
         return running.run(options, resume=resume, directory=self.run, site=None)
 
     def cut(self, after_forks: int, options: Options = SHORT) -> None:
-        """Ctrl-C behind so many."""
+        """Measure until Ctrl-C comes after this many forks."""
         self.script.cut_after = after_forks
         with pytest.raises(KeyboardInterrupt):
             self.measure(options)
@@ -88,7 +88,7 @@ class Sessions:
         return in_whole(RunStore(self.run).load())
 
     def told(self) -> str:
-        """Since it was asked last."""
+        """Return what was printed since the last call."""
         return self._capsys.readouterr().out
 
 

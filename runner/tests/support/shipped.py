@@ -1,4 +1,4 @@
-"""What the project itself ships, loaded once."""
+"""The project's own shipped files, loaded once."""
 
 from jdkmatrix.claims.load import load_claims
 from jdkmatrix.config.assemble import merged
@@ -7,7 +7,7 @@ from jdkmatrix.jdks.catalogue import load_catalogue
 from tests.support.project import ROOT
 
 FILES = read_files(ROOT / "matrix.toml")
-TOML = merged(FILES).tables  # as if matrix.toml said all that published sources add to it
+TOML = merged(FILES).tables  # as if matrix.toml held all that published sources add to it
 MATRIX = parse_files(FILES)
 REGISTRY = load_claims(ROOT / "published", MATRIX.scenarios)
 JDKS = frozenset(entry.id for entry in load_catalogue(ROOT / "jdks.json").entries)

@@ -1,4 +1,4 @@
-"""Made-up noise of many data sets at once, a row each, and what is estimated from them."""
+"""Made-up noise of many data sets at once, a row each, and estimates from them."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ def student_3(random: Random, shape: tuple[int, ...]) -> Floats:
 
 
 def burst(random: Random, shape: tuple[int, ...]) -> Floats:
-    """What one fork in ten loses: 5 % on average."""
+    """Return what one fork in ten loses: 5 % on average."""
     hit = random.random(shape) < 0.1
     return np.where(hit, random.exponential(0.05, shape), 0.0)
 
 
 def one_arm(random: Random, shape: tuple[int, ...]) -> Floats:
-    """Bursts in one arm; the truth is what it has on average, bursts and all: 0 here."""
+    """Return noise with bursts in one arm; the truth is its average, bursts and all: 0 here."""
     return 0.01 * normal(random, shape) - burst(random, shape) + 0.1 * 0.05
 
 
 def slow_starts(random: Random, shape: tuple[int, ...], scatter: float = 0.01) -> Floats:
-    """One in four is 8 % slower; the truth is what the arm has on average."""
+    """Return noise in which one in four is 8 % slower; the truth is the arm's average."""
     return scatter * normal(random, shape) - 0.08 * (random.random(shape) < 0.25) + 0.25 * 0.08
 
 
 def correlated(random: Random, shape: tuple[int, ...], correlation: float) -> Floats:
-    """AR(1) along the last axis."""
+    """Return AR(1) noise along the last axis."""
     values = normal(random, shape)
     for at in range(1, shape[-1]):
         values[..., at] = correlation * values[..., at - 1] + math.sqrt(1 - correlation**2) * values[..., at]
@@ -49,7 +49,7 @@ def correlated(random: Random, shape: tuple[int, ...], correlation: float) -> Fl
 
 
 def intervals(samples: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
-    """`mean_interval` of many samples at once, one per row."""
+    """Return the `mean_interval` of many samples at once, one per row."""
     blocks = samples.shape[1]
     mean = samples.mean(axis=1)
     half = student_t(confidence, blocks) * samples.std(axis=1, ddof=1) / np.sqrt(blocks)
@@ -57,7 +57,7 @@ def intervals(samples: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, 
 
 
 def estimate(values: Sequence[float], confidence: float = CONFIDENCE, *, of_ratio: bool = False) -> Estimate:
-    """Of two values at least; `of_ratio`: they are its logarithms."""
+    """Estimate from at least two values; `of_ratio`: they are its logarithms."""
     back = math.exp if of_ratio else float
     low, high = (back(end) for end in mean_interval(values, confidence) or ())
     value = back(statistics.fmean(values))

@@ -1,4 +1,4 @@
-"""Sites of runs that a test has at hand, and these runs on disk."""
+"""Sites of runs that a test has in memory, and these runs on disk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def background(templates: Path = TEMPLATES) -> Background:
 
 
 def stored(folder: Path, run: LoadedRun) -> RunStore:
-    """The run's records on disk."""
+    """Store the run's records on disk."""
     store = RunStore.create(folder)
     store.save_run(run.run)
     for cell in run.cells:
@@ -37,7 +37,7 @@ def stored(folder: Path, run: LoadedRun) -> RunStore:
 
 
 def site_of(runs: Sequence[LoadedRun], site: Path, *, templates: Path = TEMPLATES) -> Path:
-    """Write the site of these runs; the folder of the first one's pages."""
+    """Write the site of these runs, and return the folder of the first one's pages."""
     built(runs, site, templates=templates)
     return site / "runs" / file_stem(runs[0].run.run_id)
 
@@ -47,7 +47,7 @@ def built(runs: Sequence[LoadedRun], site: Path, *, templates: Path = TEMPLATES)
 
 
 def digest_of(loaded: LoadedRun) -> RunDigest:
-    """What pages of all runs are told of this one, but for claims that it did not set out to judge."""
+    """Return what pages of all runs are told of this one, except for claims that it did not set out to judge."""
     judged = JudgedRun(loaded)
     return digest(judged, run_notices(judged))
 
@@ -61,13 +61,13 @@ def reference(run: str) -> LoadedRun:
 def conditions_of(
     run: str, changed: Callable[[CellRecord], CellRecord] = lambda cell: cell
 ) -> tuple[MeasuredCondition, ...]:
-    """What the front page is told of a reference run, whose cells may be `changed`."""
+    """Return what the front page is told of a reference run, whose cells may be `changed`."""
     loaded = reference(run)
     return digest_of(replace(loaded, cells=tuple(map(changed, loaded.cells)))).conditions
 
 
 def later(loaded: LoadedRun, run_id: str, day: str, host: str | None = None) -> LoadedRun:
-    """The same results, as if of another run: of that day, and on that host."""
+    """Return the same results as if from another run: on that day, and on that host."""
     changes: dict[str, object] = {"run_id": run_id, "started_at": f"{day}T00:00:00Z"}
     if host is not None:
         changes["host"] = loaded.run.latest_session.host.model_copy(update={"hostname_hash": host})
@@ -79,7 +79,7 @@ def _same(run: LoadedRun) -> LoadedRun:
 
 
 def saying(run: RunDigest, run_id: str, low: float, value: float, high: float) -> RunDigest:
-    """A run whose first condition has this leading ratio."""
+    """Return a run whose first condition has this leading ratio."""
     condition = run.conditions[0]
     lead = replace(condition.advice[0], ratio=value, low=low, high=high)
     told = replace(condition, advice=(lead, *condition.advice[1:]))
@@ -87,5 +87,5 @@ def saying(run: RunDigest, run_id: str, low: float, value: float, high: float) -
 
 
 def first_of(*runs: RunDigest) -> Answering:
-    """Of the first condition of each."""
+    """Answer from the first condition of each run."""
     return answering([(run, run.conditions[0]) for run in runs])

@@ -31,7 +31,7 @@ LOAD = StepsLoad(rates_rps=(1000, 2000, 3000, 4000, 5000, 6000), connections=50,
 
 
 def _measured(like: Window, capacity_rps: float, ask: Ask, *, index: int) -> Window:
-    """Answers up to `capacity_rps`, for which the server needs all its CPUs; it fails what it cannot answer."""
+    """Measure a server that answers up to `capacity_rps`, for which it needs all its CPUs, and fails the rest."""
     load, duration_s = ask.load, ask.duration_s
     assert isinstance(load, RateLoad)
     reached = min(load.rate_rps, capacity_rps)
@@ -47,7 +47,7 @@ def _measured(like: Window, capacity_rps: float, ask: Ask, *, index: int) -> Win
 
 
 def stepped(like: Window, capacity_rps: float, load: StepsLoad = LOAD) -> tuple[Window, ...]:
-    """A window of each step that a server is asked for which can do so much."""
+    """Return the window of each step asked of a server with this capacity."""
     server = SimpleNamespace(measure=partial(_measured, like, capacity_rps))
     done: list[Window] = []
     measure_all(RisingSteps(load).asks(Lengths(1, 1)), cast(Any, server), done)
@@ -55,7 +55,7 @@ def stepped(like: Window, capacity_rps: float, load: StepsLoad = LOAD) -> tuple[
 
 
 def stepped_at(loaded: LoadedRun, most_rps: Mapping[str, float], *, more_each_rps: float = 0.0) -> LoadedRun:
-    """The same run under rising steps, on servers that can do so much, by executor, and in each block so much more."""
+    """Return the run under rising steps, on servers with these capacities by executor, plus so much per block."""
 
     def changed(cell: CellRecord, fork: Fork) -> Fork:
         reached_rps = most_rps[cell.key.executor] + more_each_rps * fork.fork
@@ -66,7 +66,7 @@ def stepped_at(loaded: LoadedRun, most_rps: Mapping[str, float], *, more_each_rp
 
 @cache
 def stepped_run(jdk: str = "temurin-25") -> LoadedRun:
-    """A run under rising rates, in which virtual threads are saturated first."""
+    """Return a run under rising rates, in which virtual threads are saturated first."""
     plain = made_up(Shape(run_id="steps", jdks=(jdk,), blocks=2))
     return stepped_at(plain, {"virtual": 2800.0, "liberty": 3500.0}, more_each_rps=1)
 
@@ -75,7 +75,7 @@ CLIMB = ConnectionStepsLoad(first=10, more=20, connections=60, step_s=2)
 
 
 def climbing(loaded: LoadedRun, most_rps: Mapping[str, float]) -> LoadedRun:
-    """The same run under steps of connections, of which each has 100 requests/s until its server can do no more."""
+    """Return the run under steps of connections; each makes 100 requests/s until its server can do no more."""
 
     def changed(cell: CellRecord, fork: Fork) -> Fork:
         reached_rps = (min(100.0 * step.connections, most_rps[cell.key.executor]) for step in CLIMB.every_step)
@@ -89,7 +89,7 @@ def climbing(loaded: LoadedRun, most_rps: Mapping[str, float]) -> LoadedRun:
 
 
 def with_unused_cpus(loaded: LoadedRun, executor: str) -> LoadedRun:
-    """The same run, in which its server uses a twentieth of the CPUs that it used."""
+    """Return the run with the server of this executor using a twentieth of the CPUs that it used."""
 
     def idle(window: Window) -> Window:
         sut = window.sut.model_copy(update={"cpu_share": window.sut.cpu_share / 20})
@@ -102,7 +102,7 @@ _SEARCH = CapacityLoad(connections=50, p99_max_us=10_000, floor_share=0.1, resol
 
 
 def _tried(like: Window, capacity_rps: float, ask: Ask, *, index: int) -> Window:
-    """Its p99 grows towards `capacity_rps`, and by a factor beyond it; the third window is disturbed."""
+    """Measure a p99 that grows towards `capacity_rps`, and jumps beyond it; the third window is disturbed."""
     load = ask.load
     assert isinstance(load, RateLoad)
     late = load.rate_rps > capacity_rps
@@ -113,7 +113,7 @@ def _tried(like: Window, capacity_rps: float, ask: Ask, *, index: int) -> Window
 
 
 def searched(loaded: LoadedRun) -> LoadedRun:
-    """The same run with a search in every fork, for rates around 0.8 of its closed loop's throughput."""
+    """Return the run with a search in every fork, for rates around 0.8 of its closed loop's throughput."""
     source = random.Random(5)
 
     def with_search(cell: CellRecord, fork: Fork) -> Fork:

@@ -1,4 +1,4 @@
-"""Vendors on loopback with their recorded answers, and catalogues that are behind them."""
+"""Vendors on loopback with their recorded answers, and catalogues that lag behind them."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def both(feature: int) -> list[str]:
 
 
 def releases(drop: int = 0, **change: object) -> str:
-    """The list of Semeru releases without its first `drop`, and with `change` in the first that is left."""
+    """Return the list of Semeru releases without its first `drop`, and with `change` in the first that is left."""
     data = json.loads(text("semeru-21-releases.json"))[drop:]
     return json.dumps([data[0] | change, *data[1:]])
 
 
 @pytest.fixture
 def upstream() -> Iterator[FileServer]:
-    """All vendors, on loopback: every address for which there is an answer, without its https://."""
+    """Serve all vendors on loopback: every address for which there is an answer, without its https://."""
     names = {semeru.addresses(21)[0]: "semeru-21-releases.json"}
     names |= {oracle.addresses(feature)[0]: f"jdk.java.net-{feature}.html" for feature in (22, 28)}
     for i, machine in enumerate(MACHINES):
@@ -52,12 +52,12 @@ def upstream() -> Iterator[FileServer]:
 
 
 def through(server: FileServer) -> Callable[[str], str]:
-    """The real fetching code, with every vendor at `server`."""
+    """Return the real fetching code, with every vendor at `server`."""
     return lambda url: REAL_GET_TEXT(url.replace("https://", f"{server.url}/", 1))
 
 
 def present() -> Catalogue:
-    """Entries that are behind, up to date, over, and not answered for."""
+    """Return entries that are behind, up to date, over, and without an answer."""
     newest = adoptium.read(both(25), 25)
     archives = {s: {"url": o.url, "sha256": o.sha256, "second_source": "seen"} for s, o in newest.items()}
     return catalogue(
@@ -78,7 +78,7 @@ def followed(having: Catalogue) -> list[JdkEntry]:
 
 
 def jdk(name: str, vendor: str, version: str, **more: Any) -> dict[str, Any]:
-    """An entry as jdks.json has it; its archives are those that `pinned` gives for its version."""
+    """Return an entry as in jdks.json; its archives are those that `pinned` gives for its version."""
     return {
         "id": name, "vendor": vendor, "vm": "openj9" if vendor == "IBM Semeru" else "hotspot",
         "feature_version": int(version[:2]), "version": version,
@@ -87,7 +87,7 @@ def jdk(name: str, vendor: str, version: str, **more: Any) -> dict[str, Any]:
 
 
 def pinned(version: str, date: str | None = None) -> dict[Any, Pin]:
-    """Made-up pins: the same for the same version."""
+    """Make up pins: the same for the same version."""
     digest = version.encode().hex().rjust(63, "0")[-63:]
     archives = {
         system: Archive(url=f"https://example.org/{version}/{system}", sha256=f"{i}{digest}", second_source=None)

@@ -1,4 +1,4 @@
-"""Waiting for what comes true by itself, and for one's turn."""
+"""Waiting for a condition to come true, and for one's turn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def wait_until(condition: Callable[[], object], otherwise: str = "it did not com
 
 
 def has_ended(pid: int) -> bool:
-    """Also where nobody has asked for its status yet."""
+    """Return True also for a process whose status nobody has asked for yet."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -29,7 +29,7 @@ def has_ended(pid: int) -> bool:
 
 @contextmanager
 def one_run_on_this_host() -> Iterator[None]:
-    """`matrix run` is refused while another one measures: tests that start one take turns, in whatever process."""
+    """Take turns with tests in other processes: `matrix run` is refused while another one measures."""
     with (Path(tempfile.gettempdir()) / "jdk-matrix-tests.lock").open("a") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         yield

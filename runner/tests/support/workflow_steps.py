@@ -20,9 +20,8 @@ from tests.support.project import ROOT, matrix_command
 FOLDER = ROOT / ".github" / "workflows"
 WORKFLOWS = tuple(sorted(FOLDER.glob("*.y*ml")))
 
-# A program that writes down how it was called, and then runs the Python of `does`. Where that does not end it, it
-# either does what the flake's app of that name does or says `says` and ends with `code`, or with 1 where `fails` is
-# among its arguments.
+# A program that records how it was called, and then runs the Python of `does`. Unless that ends it, it either does what
+# the flake's app of that name does, or says `says` and ends with `code`, or with 1 if `fails` is among its arguments.
 _STAND_IN = """#!{python} -IS
 import json, os, shutil, signal, sys
 from pathlib import Path
@@ -41,7 +40,7 @@ sys.exit(1 if {fails!r} in sys.argv else {code})
 
 
 class Step(NamedTuple):
-    """One step of a job; `raw` has every value as a string, as it is written."""
+    """One step of a job; `raw` has every value as a string, as written."""
 
     workflow: str
     job: str
@@ -54,8 +53,8 @@ class Step(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """`calls`: of stand-ins, in their order, each with the program's name before its arguments. `outputs`: the step's
-    own."""
+    """The end of a step. `calls`: to stand-ins, in order, each with the program's name before its arguments. `outputs`:
+    the step's own."""
 
     code: int
     output: str
@@ -66,21 +65,21 @@ class Ended(NamedTuple):
 
 @cache
 def load(path: Path) -> dict[str, Any]:
-    """Every scalar as a string: YAML 1.1 would read the key `on` as true."""
+    """Load every scalar as a string: YAML 1.1 would read the key `on` as true."""
     text = path.read_text(encoding="utf-8")
     loaded: dict[str, Any] = yaml.load(text, yaml.CBaseLoader)  # makes strings, lists and dicts only
     return loaded
 
 
 def jobs() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every job of every workflow, with a label."""
+    """Yield every job of every workflow, with a label."""
     for path in WORKFLOWS:
         for name, job in load(path)["jobs"].items():
             yield f"{path.name}: {name}", job
 
 
 def runners(job: Mapping[str, Any]) -> set[str]:
-    """The labels that a job asks for, whichever of its combinations."""
+    """Return the labels that a job asks for, in whichever of its combinations."""
     asked = [job["runs-on"]] if isinstance(job["runs-on"], str) else job["runs-on"]
     if asked == ["${{ matrix.runner }}"]:
         return {one["runner"] for one in job["strategy"]["matrix"]["include"]}
@@ -121,9 +120,9 @@ def run_step(
     """Run the script of a step in `folder` with GitHub's command line for `shell: bash`, and with -u on top.
 
     `inputs` that are not given are empty, as they are when the schedule starts the workflow, at `schedule`. What the
-    step starts by `nix run` is this checkout's `matrix` on the project in `home`; where there is none, it only says
-    `says` and ends with `code`, or with 1 where `fails` is among its arguments. Before that it runs the Python of
-    `does`, which knows the `program` and its `arguments`. `env` comes on top of the step's own.
+    step starts by `nix run` is this checkout's `matrix` on the project in `home`; without one, it only says `says` and
+    ends with `code`, or with 1 if `fails` is among its arguments. Before that it runs the Python of `does`, which knows
+    the `program` and its `arguments`. `env` comes on top of the step's own.
     """
     folder.mkdir(parents=True, exist_ok=True)
     calls, summary, outputs, script = (folder / name for name in ("calls", "summary.md", "outputs", "step.sh"))
@@ -170,8 +169,8 @@ def run_step(
 
 
 def environment(step: Step, inputs: Mapping[str, str], schedule: str | None) -> dict[str, str]:
-    """The step's own environment: each value must be one input of the workflow, unless the schedule puts something in
-    its place, the job's token, or a plain word."""
+    """Return the step's own environment: each value must be one input of the workflow, which the schedule may replace,
+    the job's token, or a plain word."""
     workflow = load(FOLDER / step.workflow)["on"]
     known = workflow.get("workflow_dispatch", {}).get("inputs", {})
     assert inputs.keys() <= known.keys(), f"{step.workflow} has no input {set(inputs) - set(known)}"

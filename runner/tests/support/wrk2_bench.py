@@ -17,7 +17,7 @@ from jdkmatrix.drivers.wrk2 import Wrk2, Wrk2Session, find_wrk2
 from tests.support.programs import program
 
 URL = "http://127.0.0.1:18190/"
-# Of samples/wrk2/minutes.txt, and for how long it counts.
+# The load of samples/wrk2/minutes.txt, and for how long it counts.
 LOAD = RateLoad(rate_rps=500, connections=50)
 COUNTS_S = 49.75
 PROGRAM = """\

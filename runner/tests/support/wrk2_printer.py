@@ -17,7 +17,7 @@ UNCORRECTED = "Uncorrected Latency (measured without taking delayed starts into 
 
 @dataclass(frozen=True)
 class Run:
-    """What happened, before rounding. The values are sorted; None: that distribution was not asked for."""
+    """A run before rounding. The values are sorted; None: that distribution was not asked for."""
 
     asked_s: int
     url: str
@@ -69,10 +69,10 @@ class Run:
 
 
 def rank_values(values_us: tuple[int, ...], percent: Decimal) -> tuple[int, int]:
-    """The value at a percentile as wrk2's summary has it, and the highest that its spectrum may have.
+    """Return the value at a percentile as wrk2's summary has it, and the highest that its spectrum may have.
 
     The summary rounds the rank half up. The spectrum rounds it up, and adds its quantiles in floating point, which can
-    put a whole rank one higher.
+    put it a whole rank higher.
     """
     rank = percent / 100 * len(values_us)
     half_up, up = int(rank + Decimal("0.5")), min(int(rank) + 1, len(values_us))
@@ -100,7 +100,7 @@ def _distribution(title: str, values_us: tuple[int, ...]) -> list[str]:
 
 
 def _levels(values_us: tuple[int, ...]) -> list[tuple[int, float, int]]:
-    """Value, quantile and count of each row but the last: five steps from each halving of the rest to the next."""
+    """Return value, quantile and count of each row but the last: five steps from one halving to the next."""
     rows: list[tuple[int, float, int]] = []
     quantile = 0.0
     for value in dict.fromkeys(values_us):
@@ -118,7 +118,7 @@ def _places(value: Decimal, digits: int) -> str:
 
 
 def _scaled(value: Decimal, scale: int, units: tuple[str, ...], digits: int = 2) -> str:
-    """The next unit from 85 % of it on."""
+    """Scale to the next unit from 85 % of it on."""
     step = 0
     while step < len(units) - 1 and value >= Decimal(scale) * Decimal("0.85"):
         value /= scale

@@ -1,10 +1,10 @@
 """A program that answers as wrk2 does, for tests that need wrk2 where there is none.
 
-Of the command lines that wrk2 of commit 44a94c17d8e6a0bac8559b53da76848e430cb7a7 (giltene/wrk2) takes it takes those
-that the driver writes, refuses what wrk2 refuses of them, and prints its usage for all others. It is tested on what the
-real one said (samples/wrk2/refusals.json). What it then does stands in the file `behaviour` beside it: replay a
-recorded output, print a made-up run of the load that it was asked for, or misbehave; "late 2" opens nothing the first
-two times. It has sockets and connects none of them, so it cannot show that wrk2 measures well. It runs no script;
+Of the command lines that wrk2 of commit 44a94c17d8e6a0bac8559b53da76848e430cb7a7 (giltene/wrk2) takes, it takes those
+that the driver writes; it refuses those of them that wrk2 refuses, and prints its usage for all others. It is tested
+against what the real one said (samples/wrk2/refusals.json). The file `behaviour` beside it says what it then does:
+replay a recorded output, print a made-up run of the load that was asked for, or misbehave; "late 2" opens nothing the
+first two times. It has sockets and connects none of them, so it cannot show that wrk2 measures well. It runs no script;
 tests/config/test_request_mix.py does, in wrk2's Lua.
 """
 
@@ -44,7 +44,7 @@ class Asked:
 
 
 def complaint(asked: Asked) -> str | None:
-    """What wrk2 says, if anything, before its usage; None where it would run."""
+    """Return what wrk2 says, if anything, before its usage; None if it would run."""
     match = _URL.fullmatch(asked.url)
     for wrong, said in (
         (not asked.threads or not asked.duration, ""),
@@ -58,7 +58,7 @@ def complaint(asked: Asked) -> str | None:
 
 
 def made_up_run(asked: Asked) -> Run:
-    """A server that answers everything in a millisecond, as wrk2's schedule asks for it."""
+    """Make up the run of a server that answers everything in a millisecond, on wrk2's schedule."""
     per_thread = asked.connections // asked.threads
     calibrated_us = 10_000_000 + 5000 * per_thread
 
@@ -140,7 +140,7 @@ def _behave(behaviour: str, asked: Asked, folder: Path) -> int:
 
 
 def _starts(folder: Path) -> int:
-    """How often it was started, this time included."""
+    """Count how often it was started, this time included."""
     count = folder / "starts"
     count.write_text(count.read_text() + "." if count.exists() else ".")
     return len(count.read_text())

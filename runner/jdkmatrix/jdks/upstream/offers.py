@@ -109,5 +109,5 @@ def read_sha256(text: str, url: str) -> str:
     if match is None:
         raise MatrixError(f"the checksum file of {name} is not as expected: found {text.strip()[:60]!r}")
     if match[2] is not None and match[2].rsplit("/", 1)[-1] != name:
-        raise MatrixError(f"the checksum file of {name} is that of {match[2]}")
+        raise MatrixError(f"the checksum file of {name} is for {match[2]}")
     return match[1].lower()

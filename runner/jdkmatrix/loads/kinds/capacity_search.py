@@ -41,7 +41,7 @@ class CapacityLoad(CellLoad):
 class CapacitySearch(LoadKind[CapacityLoad]):
     question = Question("held a rate of the search", "Held a rate")
     metrics = ("capacity", "throughput", "cpu")
-    ratio_of = "of the rate held where it was searched for"
+    ratio_of = "of the highest rate held where there was a search"
     throughput_of = "In the closed loop before the search."
 
     def search(self, measured: Sequence[Window], nearest: NearestRate) -> Generator[Ask, Window, Capacity] | None:

@@ -9,7 +9,7 @@ from jdkmatrix.domain.quantities import plural, span_words
 from jdkmatrix.loads.base import LoadKind
 from jdkmatrix.method.measuring import Turns
 
-_NEXT = ", each sends its next request as soon as it has the answer"
+_NEXT = ", each sending its next request as soon as it has the answer"
 _OF_LEAD = 10  # a choice, not a measurement
 
 
@@ -26,7 +26,7 @@ class ClosedLoop(LoadKind[SaturateLoad]):
         if round(answer_s * _OF_LEAD, 9) <= turns.lead_s:
             return None
         return (
-            f"an answer takes {answer_s:g} s at least, for which a turn may have none: more than a tenth of "
+            f"an answer takes at least {answer_s:g} s, so a turn may have none for that long: more than a tenth of "
             f"its lead of {turns.lead_s:g} s"
         )
 

@@ -52,7 +52,7 @@ class ConnectionSteps(Steps[ConnectionStepsLoad]):
     axis = "connections"
     curve = (
         "Where a curve stays level, more connections gain nothing: the server is saturated. The dot is the most that a "
-        "fork reached; one that gained up to the last step can do at least that (≥)."
+        "fork reached; one that still gained in the last step can do at least that (≥)."
     )
 
     def size(self, window: Window) -> float:
@@ -97,7 +97,7 @@ class ConnectionSteps(Steps[ConnectionStepsLoad]):
         sizes = [step.connections for step in self.load.every_step]
         return (
             f"closed loop: {sizes[0]:,} to {plural(sizes[-1], 'connection')} in {len(sizes)} steps of "
-            f"{self.load.step_s:g} s, each sends its next request as soon as it has the answer"
+            f"{self.load.step_s:g} s, each sending its next request as soon as it has the answer"
         )
 
 

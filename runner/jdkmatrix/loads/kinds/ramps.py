@@ -69,7 +69,7 @@ class _Rising(LoadKind[R]):
 def _rate_words(load: RampedLoad) -> str:
     highest_rps = max(rate_rps for _, rate_rps in load.points)
     return (
-        f"open loop: a rate that changes within {load.duration_s:g} s, at most {rate_words(highest_rps)} requests/s, "
+        f"open loop: a rate that changes over {load.duration_s:g} s, at most {rate_words(highest_rps)} requests/s, "
         f"on a fixed schedule over {plural(load.connections, 'connection')}"
     )
 
@@ -81,7 +81,7 @@ class _ToLevel(_Rising[R]):
     question = Question("reached the peak of the ramp", "Reached the peak")
     metrics = ("time-to-peak", "throughput", "cpu")
     ratio_of = "of the time to peak of a ramp"
-    throughput_of = "Over the second half of the level stretch at the end, without requests that worked off a backlog."
+    throughput_of = "Over the second half of the level stretch at the end, excluding requests from a backlog."
 
     def answer(self, fork: Fork) -> bool:
         return peak_of(fork) is not None
@@ -125,7 +125,7 @@ class Joining(_ToLevel[JoinedLoad]):
     def words(self) -> str:
         return (
             f"closed loop: {plural(self.load.connections, 'connection')} that join within {self.load.join_s:g} s, each "
-            f"sends its next request as soon as it has the answer; then held for {self.load.held_s:g} s"
+            f"sending its next request as soon as it has the answer; then held for {self.load.held_s:g} s"
         )
 
 
@@ -133,7 +133,7 @@ class RampToKnee(_Rising[RampedLoad]):
     """A ramp that rises until its end."""
 
     question = Question(
-        *("got to the end of the ramp without a knee", "No knee"), is_sought=True, better="to have a knee is worse"
+        *("reached the end of the ramp without a knee", "No knee"), is_sought=True, better="a knee is worse"
     )
     metrics = ("knee",)
     ratio_of = "of the rate at the knee of a ramp"

@@ -73,7 +73,7 @@ class RisingSteps(Steps[StepsLoad]):
     over = "offered load"
     axis = "offered requests per second"
     curve = (
-        "On the dashed line everything that was asked for was answered; where a curve leaves it, the server is "
+        "On the dashed line, all requests due were answered; where a curve leaves it, the server is "
         "saturated. The dot is the most that a fork reached; one that kept up with the highest rate can do at least "
         "that (≥)."
     )

@@ -231,4 +231,4 @@ def _run(*command: str, cwd: Path | None = None) -> str:
 def _complaint(stderr: str) -> str:
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     errors = [line.removeprefix("E:").strip() for line in lines if line.startswith("E:")]
-    return "apt: " + (errors or lines or ["it failed without a word"])[0]
+    return "apt: " + (errors or lines or ["it failed without a message"])[0]

@@ -71,7 +71,7 @@ def warmup_note(fork: Fork) -> str:
     if warmup.steady and warmup.time_to_steady_s is not None:
         state += f"; 95 % of the steady performance {warmup.time_to_steady_s:.1f} s after the process's start"
     settling = plural(len(warmup.settling), "settling window")
-    settled = f"Then the JIT had the server’s CPUs alone, and {settling} went unmeasured"
+    settled = f"Then the JIT had only the server’s CPUs, and {settling} went unmeasured"
     costs = " and then ".join(map(_cost, warmup.settling))
     return " ".join(
         (
@@ -96,8 +96,8 @@ def _drift(series: SeriesSteadiness) -> str:
     if -least <= fall_max or not series.warm:
         return f"{words}{signed_share(least)} at worst, {allowed}."
     return (
-        f"{words}{signed_share(whole)}, {allowed}; {signed_share(least)} cannot be excluded, since it scatters so much "
-        "that after so long the slope alone decides."
+        f"{words}{signed_share(whole)}, {allowed}; {signed_share(least)} cannot be excluded, since the cost scatters "
+        "so much that after so long the slope alone decides."
     )
 
 

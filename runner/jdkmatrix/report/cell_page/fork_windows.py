@@ -23,10 +23,10 @@ from jdkmatrix.stats.percentiles import are_bounds, enough_beyond
 
 _NO_REMOTE = "no figures of a remote system were recorded"
 _NO_DATABASE = "no figures of a database were recorded"
-_SILENT = "this driver does not say"
-_ONE_LOOP = "the driver has one event loop, or does not say"
-_NO_GAUGE = "the server did not tell"
-_ENDED = "too many threads ended in the window, and the kernel keeps no sum of what they had counted"
+_SILENT = "this driver does not report it"
+_ONE_LOOP = "the driver has one event loop, or does not report it"
+_NO_GAUGE = "the server did not report it"
+_ENDED = "too many threads ended in the window, and the kernel does not add up what they had counted"
 
 Getter = Callable[[Window], Figure]
 
@@ -127,7 +127,7 @@ _GROUPS: dict[str, tuple[tuple[str, Getter], ...]] = {  # title and unit of each
         ("JIT, share of one CPU", lambda w: share(w.sut.jit_share)),
     ),
     "Driver and host": (
-        ("Speed of the server’s CPUs before it|divisions/µs", lambda w: quantity(w.clock_speed, 4, why="not read")),
+        ("Speed of the server’s CPUs beforehand|divisions/µs", lambda w: quantity(w.clock_speed, 4, why="not read")),
         ("Driver's share of its CPUs", lambda w: share(w.load.driver_cpu_share)),
         ("Driver's busiest event loop, of one CPU", lambda w: share(w.load.driver_loop_cpu_share, why=_ONE_LOOP)),
         ("Send lateness, p99|ms", lambda w: _percentile(w.load.send_lateness, "99", _unscheduled(w))),
@@ -137,7 +137,7 @@ _GROUPS: dict[str, tuple[tuple[str, Getter], ...]] = {  # title and unit of each
         ("Steal, from the driver’s CPUs", _use("driver", lambda use: use.steal_share)),
         ("Busy, the driver’s CPUs", _use("driver", lambda use: use.busy_share)),
         ("This tool, of one CPU", lambda w: share(w.host.runner_cpu_share)),
-        ("CPU pressure", lambda w: share(w.host.psi_cpu_some_share, why="the kernel does not tell")),
+        ("CPU pressure", lambda w: share(w.host.psi_cpu_some_share, why="the kernel does not report it")),
     ),
     "Reading the server’s memory": (
         ("Server’s CPU|s", lambda w: quantity(w.sut.probe_cpu_s, 3, why=_NO_GAUGE)),

@@ -101,10 +101,10 @@ def _served_blocks(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[P
     yield FactList(tuple(_facts(fork, record, run)))
     if series or same:
         since = "Seconds since the start of the server process; measured windows are shaded"
-        words = f"{since}. Throughput and p99 are of these alone, and no line crosses a time in which nothing was read."
+        words = f"{since}. Throughput and p99 cover these alone, and no line crosses a time in which nothing was read."
         yield Charts("Second by second", words, series, css="small")
     if same:
-        yield Prose(f"The same all the time: {'; '.join(same)}.")
+        yield Prose(f"Constant throughout: {'; '.join(same)}.")
     if charts := warmup_charts(fork):
         yield Charts("Warm-up", warmup_note(fork), charts, css="small")
     else:
@@ -126,7 +126,7 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[Fact]:
     if check := fork.burn_check:
         work = f"{check.rounds:,} rounds took {check.best_us:.1f} µs at best, {check.asked_us:.0f} µs asked"
         if check.expected_us is not None:
-            work += f", {check.expected_us:.1f} expected at the CPU’s speed of then"
+            work += f", {check.expected_us:.1f} expected at the CPU’s speed at the time"
     yield Fact("Work check", work)
     yield Fact("CPU speed", speed_words(fork), "of serial work, the mean of the server's CPUs, around the windows")
     where = facts.numbered("CPU", confinement.remote_cpus)
@@ -140,7 +140,7 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[Fact]:
         caller = "a plain socket on which the request’s thread blocks" if by_socket else "the JDK’s HTTP client"
         yield Fact("Remote system", f"on {where}, called by {caller}")
     if audit := fork.audit:
-        money = "money was conserved" if audit.conserved else "money was made or lost"
+        money = "money was conserved" if audit.conserved else "money was created or lost"
         moved = f"{plural(audit.transfers_done, 'transfer')} between {plural(audit.accounts, 'account')}"
         if audit.open_transactions is not None:
             left = plural(audit.open_transactions, "transaction")
@@ -157,7 +157,7 @@ def protocol_words(fork: Fork) -> str:
     windows = fork.windows
     lost = sum(not window.valid for window in windows)
     others = plural(len(fork.together) - 1, "other server")
-    return f"interleaved: {plural(len(windows), 'round')} in turns with {others}, {lost} of them lost to gates"
+    return f"interleaved: {plural(len(windows), 'round')} in turn with {others}, {lost} of them lost to gates"
 
 
 def _proof(fork: Fork) -> str:
@@ -181,7 +181,7 @@ def under_load_words(fork: Fork) -> str:
     if shares := [of_time for window in windows if (of_time := window.sut.carriers_cpu_share) is not None]:
         least, most = per_cent(min(shares)), per_cent(max(shares))
         return (
-            "not counted, since nothing of ours is in it; carriers of virtual threads had "
+            "not counted, since it contains nothing of ours; carriers of virtual threads had "
             f"{least if least == most else f'{least} to {most}'} of the CPU time in {plural(len(shares), 'window')}"
         )
     if not told:
@@ -201,7 +201,7 @@ def under_load_words(fork: Fork) -> str:
         parts[-1] += ", each on a new one"
     sent = [window.load.sent_with_lead for window, _ in told]
     answers = plural(sum(window.load.completed for window, _ in told), "answer")
-    parts.append(f"the driver had {answers}" if None in sent else f"the driver sent {sum(filter(None, sent)):,}")
+    parts.append(f"the driver got {answers}" if None in sent else f"the driver sent {sum(filter(None, sent)):,}")
     if len(told) < len(windows):
         parts.append(f"in {len(windows) - len(told)} more the server could not be asked")
     return "; ".join(parts)
@@ -257,7 +257,7 @@ def _of_distribution(told: Seen) -> Iterator[Figure]:
     """Yield the count, and in ms the ends and percentiles. Few values have a median, but no tail."""
 
     def shown(value_us: float | None) -> Figure:
-        return milliseconds(value_us, why="the program does not say")
+        return milliseconds(value_us, why="the program does not report it")
 
     number, percentiles_us = told["count"], told["percentiles_us"]
     yield from (count(number), shown(told["min_us"]), shown(percentiles_us.get("50")))
@@ -269,7 +269,7 @@ def _of_distribution(told: Seen) -> Iterator[Figure]:
 
 def _figure(one: WindowReading, metric: Measurand, result: ProgramResult) -> tuple[Cell, ...]:
     """Return its title, its value, what is expected, and the ratio."""
-    expected = ratio = missing("nothing is expected of this figure")
+    expected = ratio = missing("no value is expected for this figure")
     if one.expected is not None:
         expected, ratio = Figure(amount(one.expected, metric.unit), one.expected), missing("0 is expected")
         if one.expected != 0:
@@ -300,17 +300,17 @@ def _pressure(program: ProgramWindow, host: Pressure) -> Iterator[Fact]:
     span = program.result.measured_span if program.result else None
     if span is None or program.host_span_s is None:
         why = "including start and warm-up: it reported no measured span"
-        yield Fact("Watched", "all of the program’s life", why)
+        yield Fact("Watched", "the program’s whole life", why)
     else:
         around = f"{digits(program.host_span_s, 3)} s around the {digits(span.duration_s, 3)} s that it measured"
-        how = "from the last reading before them to the first after them, and for half a second at least"
+        how = "from the last reading before them to the first after them, and for at least half a second"
         yield Fact("Watched", around, how)
     yield Fact("Steal", share(host.steal_share).text, "time that the hypervisor gave to others")
-    yield Fact("Others’ CPU", share(host.foreign_cpu_share).text, "of all CPUs: busy, and no part of the experiment")
+    yield Fact("Others’ CPU", share(host.foreign_cpu_share).text, "of all CPUs: busy, but not with the experiment")
     if host.writers_share is not None:
         words = "of the program’s CPUs: threads of the kernel, which write what it waits for, and count as part of it"
         yield Fact("Writing to disks", share(host.writers_share).text, words)
-    yield Fact("CPU pressure", share(host.psi_cpu_some_share).text, "of the time a task waited for a CPU")
+    yield Fact("CPU pressure", share(host.psi_cpu_some_share).text, "of the time: a task was waiting for a CPU")
     if host.throttled_share is not None:
         words = f"{digits(host.throttled_share, 3)} s in each second"
         yield Fact("Throttled", words, "by the CPU quota of a cgroup, summed over CPUs")
@@ -334,7 +334,7 @@ def _vm_facts(vm: VmFacts) -> tuple[Fact, ...]:
 
 def remote_facts(remote: RemoteStats) -> tuple[Fact, ...]:
     faults = remote.faults.status_500 + remote.faults.close + remote.faults.never
-    ordered = "fault that was ordered" if faults == 1 else "faults that were ordered"
+    ordered = "fault as ordered" if faults == 1 else "faults as ordered"
     late = remote.lateness.percentiles_us.get("99") if remote.lateness else None
     return (
         Fact(

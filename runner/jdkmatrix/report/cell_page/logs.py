@@ -41,7 +41,7 @@ def _resolve(root: Path, relative: str, real: Callable[[Path], Path]) -> Path | 
         if given.name == ".." or "\0" in given.name or path.is_symlink():
             path = real(path)
         if not str(path).startswith(f"{root}/"):  # thousands of logs: is_relative_to takes several times as long
-            return f"{relative}: not shown, it is outside of the run's folder"
+            return f"{relative}: not shown, it is outside the run's folder"
         if not path.is_file():
             return f"{relative}: there is no such file"
     except (OSError, ValueError):

@@ -152,7 +152,7 @@ def _arms(cell: CellStats, judged: JudgedRun) -> Iterator[Section]:
 
     def row(_: CellKey, peer: CellStats | None) -> Sequence[Cell]:
         spread = peer.spread(first.name) if peer and first else None
-        why = "no fork came to this figure" if peer and peer.usable else "no fork can be used"
+        why = "no fork has this figure" if peer and peer.usable else "no usable fork"
         leading = spread_figure(spread) if spread else missing(why)
         return leading, joined(*(ended(peer.record.forks) if peer else ()))
 

@@ -251,7 +251,7 @@ def _of_figure(metric: Metric, judged: Judged) -> str:
             return f"{metric.title}: not judged, because {not_judged_words(judged, _VIRTUAL, _POOL)}."
         case PairFinding.NO_EVIDENCE_YET:
             family = plural(judged.family, "comparison")
-            return f"No evidence yet: {_effect(metric, ratio)}, not significant beside the {family} of its run."
+            return f"No evidence yet: {_effect(metric, ratio)}, not significant among the {family} of its run."
         case PairFinding.CANNOT_TELL:
             return f"Cannot tell: with {_VIRTUAL} {metric.name} is anywhere {_span(ratio)}."
         case _:

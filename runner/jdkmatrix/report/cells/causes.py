@@ -51,7 +51,7 @@ def held_back(cell: CellStats, *, far_behind: bool = False) -> str | None:
     version = re.search(r"[0-9]+", str(at(cell.record.identity.inputs, "jdk.version") or cell.key.jdk))
     executor, pins = cell.key.executor, version is not None and int(version.group()) < _PINS_BELOW
     if not (pins and is_virtual(executor) and size_of(executor) is None):
-        return f"{words}, so something else bounds it"
+        return f"{words}, so something else limits it"
     return f"{words}: probably pinned carriers (before JDK {_PINS_BELOW}, waiting inside synchronized pins them)"
 
 

@@ -40,7 +40,7 @@ from jdkmatrix.stats.ratios import Ratio
 KIND_WORDS: dict[Kind, str] = {
     "corrected": "response time from the intended send time (corrected for coordinated omission)",
     "uncorrected": "service time in a closed loop: a slow answer delays the next request, so this says nothing about "
-    "response times at a rate; mean ≈ connections / throughput",
+    "response times at a given rate; mean ≈ connections / throughput",
 }
 # For the head of a column, and after a single figure.
 KIND_SHORT: dict[Kind, str] = {"corrected": "response time", "uncorrected": "service time"}
@@ -54,11 +54,11 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
     figure = milliseconds(found.merged_us, why="")
     forks = found.forks
     if pooled.is_bound(percent):
-        without = "this driver leaves requests without an answer out"
+        without = "this driver leaves out requests without an answer"
         if (bounds := pooled.lower_bounds) is not None:
-            stand, they = ("stands", "it") if bounds == 1 else ("stand", "they")
+            counts, they = ("counts", "it") if bounds == 1 else ("count", "they")
             whose = f"{plural(bounds, 'request')} of {pooled.count:,}"
-            without = f"{whose} without an answer {stand} in it with the time that {they} had waited"
+            without = f"{whose} had no answer and {counts} with the time that {they} had waited"
         short = f"{pooled.fell_short} of {plural(pooled.forks, 'fork')} fell short" if pooled.fell_short else ""
         why = f"at least: {'; '.join(filter(None, (short, without)))}"
         return figure._replace(text=f"{Bound.AT_LEAST.value} {figure.text}", title=why)
@@ -100,7 +100,7 @@ def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
 def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:
     """Return a percentile in ms, over all requests of the usable forks together."""
     if cell is None or cell.latency is None:
-        several = "its load has several levels: latencies of all of them together are those of none"
+        several = "its load has several levels: their latencies taken together are those of none"
         return missing(why if not (cell and cell.usable) else NO_LATENCY if cell.kind.one_level else several)
     return percentile_figure(cell.latency, name)
 
@@ -115,7 +115,7 @@ def half_width(over: OverForks) -> Figure:
     if over.forks == 1:
         return missing("one fork only: no interval")
     if over.low is None or over.high is None:
-        return missing("a fork has 0: the arithmetic mean, without an interval")
+        return missing("a fork’s figure is 0: arithmetic mean, without an interval")
     half = (over.high - over.low) / 2 / over.value * 100
     if half < 10:
         text = f"± {half:.1f} %"
@@ -135,13 +135,13 @@ def over_forks(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
     if over.bounded:
         ends = (f"{end.bound.value} {amount(metric, end.value)}".lstrip() for end in (over.least, over.most))
         shown = " – ".join(ends) if over.bound is None else f"{over.bound.value} {text}"
-        title = f"{over.bounded} of {forks} {'gives' if over.bounded == 1 else 'give'} a bound only"
+        title = f"{over.bounded} of {forks} {'gives' if over.bounded == 1 else 'give'} only a bound"
         return Figure(shown, over.value, title)
     half = half_width(over)
     apart = sum(not figure.comparable for figure in cell.figures(metric).values())
     title = half.title or ""
     if apart:
-        title += f"; {apart} of {forks} fell short: in this figure, and in no ratio"
+        title += f"; {apart} of {forks} fell short: in this figure, but in no ratio"
     return Figure(text, over.value, title, None if half.sort is None else half.text, amber=apart > 0)
 
 
@@ -170,7 +170,7 @@ def paired_words(compared: Comparison) -> str | None:
         return f"paired in {'block' if len(pairs) == 1 else 'blocks'} {numbers}; {both} there"
     if metric is P99:
         return f"{both} as the mean of the forks’ own p99"
-    return f"{both} in the rounds that count in both"
+    return f"{both} in the rounds that count for both"
 
 
 def no_ratio_words(cells: Cells, key: CellKey, base: CellKey) -> str:
@@ -295,7 +295,7 @@ class ShownCell:
         if key.executor == base:
             if not (compares and self.cell and self.cell.usable):
                 return missing(self.why if compares else "nothing is compared with it")
-            return Figure("1", 1.0, f"this is {base}: what the others are compared with")
+            return Figure("1", 1.0, f"this is {base}, which the others are compared with")
         if base_key not in cells.peers(key):
             return missing(f"it would be compared with {base}, which has no cell here")
         metric = cells.leading(key)

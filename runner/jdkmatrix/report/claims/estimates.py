@@ -27,7 +27,7 @@ from jdkmatrix.stats.ratios import Ratio, least_error, paired_ratio
 from jdkmatrix.stats.verdicts import losses_among
 from jdkmatrix.store.loaded import measuring_sessions
 
-_LOST = "the two lost different numbers of forks, so that they are not compared"
+_LOST = "the two lost different numbers of forks, so they are not compared"
 
 
 class _NoEstimateError(Exception):
@@ -81,7 +81,7 @@ class Results:
         cell = self.cell(key)
         metric = cell.metric(check.metric) if cell else None
         if metric is None or cell is None or not cell.usable:
-            raise _NoEstimateError(f"no fork that can be used{'' if metric or cell is None else ' has it'}")
+            raise _NoEstimateError(f"no usable fork{'' if metric or cell is None else ' has it'}")
         if base_key is None:
             return self._of_figures(cell, metric)
         base = self._usable(base_key)
@@ -106,7 +106,7 @@ class Results:
             if found := refusals.get((one, other)):
                 alike = one.executor == other.executor
                 words = refusals_words(found, *(cell_words(arm) if alike else arm.executor for arm in (one, other)))
-                raise _NoEstimateError(f"not compared, since {words}: they may refuse what is compared")
+                raise _NoEstimateError(f"not compared, since {words}: they may be reacting to what is compared")
 
     @cached_property
     def _on_page(self) -> frozenset[frozenset[CellKey]]:
@@ -117,7 +117,7 @@ class Results:
     def _usable(self, key: CellKey) -> CellStats:
         cell = self.cell(key)
         if cell is None or not cell.usable:
-            raise _NoEstimateError(f"no fork of {cell_words(key)} that can be used")
+            raise _NoEstimateError(f"no usable fork of {cell_words(key)}")
         return cell
 
     def seen(self, needed: Precondition, key: CellKey) -> tuple[float | None, str, frozenset[Bound]]:
@@ -165,7 +165,7 @@ class Results:
         if without := [fork for fork in forks if fork not in told]:
             raise _NoEstimateError(
                 f"{len(without)} of {plural(len(forks), 'fork')} have no such figure, and not by a fault of the host "
-                "or the measurement; the others are no fair sample"
+                "or the measurement; the others are not a fair sample"
             )
         side, values = _side(figure.bound for figure in told.values()), [figure.value for figure in told.values()]
         least = _least(metric, (cell, values)) if side is Bound.NONE else 0.0  # a bound is not read in steps
@@ -183,7 +183,7 @@ class Results:
         ]
         mine, other = (_side(one[block].bound for block in both) for one in (above, below))
         if mine is other and mine is not Bound.NONE:
-            raise _NoEstimateError(f"of both there are {_SIDES[mine]} bounds alone, which do not compare")
+            raise _NoEstimateError(f"both have only {_SIDES[mine]} bounds, which cannot be compared")
         side = _side((mine, _OTHER_WAY[other]))
         arms = [{block: one[block].value for block in both} for one in (above, below)]
         if difference:

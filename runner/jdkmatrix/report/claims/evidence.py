@@ -66,7 +66,7 @@ def other_kernel(check: ClaimCheck, kernels: Iterable[str]) -> str | None:
             since = ".".join(map(str, _RSS_WHOLE_FROM))
             return (
                 f"the kernel is {next(iter(kernel.split()), 'not known')}; before {since} up to 256 KiB of each thread "
-                "are not in RSS, which favours the executor with more of them"
+                "are not in RSS, which favours the executor with more threads"
             )
     low, below = check.kernel_from, check.kernel_below
     asked = " and ".join(filter(None, (low and f"from {low}", below and f"below {below}")))

@@ -33,7 +33,7 @@ def bar_groups(piece: ExperimentSlice) -> Iterator[Charts]:
         starred = any(_STAR in chart.note for chart in charts)
         words = (
             f"{group.words} Bars are medians over forks, dots the forks"
-            f"{', upright lines what is expected' if ticks else ''}."
+            f"{', vertical lines what is expected' if ticks else ''}."
             f"{' A star (*): not every fork was complete.' if starred else ''}"
         )
         yield Charts(group.title, words, charts, css=f"by-{columns}", repeats=True, unfolded_max=_CHARTS_MAX)

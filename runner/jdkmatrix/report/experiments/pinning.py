@@ -21,7 +21,7 @@ from jdkmatrix.report.words.sentences import State
 
 RULE = (
     f"D is how long a thread blocks each time. “free”: at least {1 - TOLERANCE:.0%} of threads / D, so that all of "
-    "them blocked at once; “by N more carriers”: so many that every blocked thread can have kept one. “keeps its "
+    "them blocked at once; “by N more carriers”: enough for every blocked thread to have kept one. “keeps its "
     f"carrier”: within {TOLERANCE:.0%} of carriers / D, so that only as many threads as carriers blocked at once. "
     "“finds no carrier”: no thread blocked even once, since others kept all carriers. "
     "“between” is neither; with about as many carriers as threads the two look the same. Each cell: how often "

@@ -62,7 +62,7 @@ def _row(piece: ExperimentSlice, key: CellKey, cell: CellStats | None, figures: 
     forks, usable = (cell.record.forks, cell.usable) if cell else ((), ())
     why = "this experiment has no such figure"
     if not usable:
-        why = "no fork came to a figure" if state is State.OK else f"{state.value}: no fork can be used"
+        why = "no fork has a figure" if state is State.OK else f"{state.value}: no usable fork"
     spreads = {spread.name: spread for spread in cell.spreads} if cell else {}
     lost = ((fork.status, reason.message) for fork in forks if not fork.usable for reason in fork.reasons)
     reasons = dict.fromkeys(f"{STATUS_WORDS[of]}: {message}" for of, message in lost)
@@ -88,7 +88,7 @@ def _against(cell: CellStats | None) -> tuple[Figure, Figure]:
     """Return the expected value, with the name of its figure, and measured over expected."""
     spread = next((one for one in cell.spreads if one.expected is not None), None) if cell else None
     if spread is None or spread.expected is None:
-        return (missing("nothing is expected of its figures"),) * 2
+        return (missing("no value is expected for its figures"),) * 2
     expected = Figure(measure(spread.expected, spread.unit), spread.expected, f"of {spread.name}", spread.name)
     if (ratio := spread.over_expected) is None:
         return expected, missing(f"0 is expected: {measure(spread.median, spread.unit)} was measured")
@@ -113,7 +113,7 @@ def answers(piece: ExperimentSlice) -> Iterator[AnswerBox]:
             if cell.usable and all(fork.result.outcome == "complete" for fork in cell.usable if fork.result)
         ]
         sentences = (*BY_NAME[piece.kind].sentences(complete), *_ends(piece, cells))
-        nothing = (("", "No cell of this JDK has a fork whose figures can be used."),)
+        nothing = (("", "No cell of this JDK has a usable fork."),)
         yield AnswerBox(jdk, sentences or nothing)
 
 
@@ -173,7 +173,7 @@ def _ratio(watched: CellStats, unwatched: CellStats, keys: str) -> Figure:
     )
     ratios = [value / below[block] for block, value in above.items() if below.get(block)]
     if not ratios:
-        return missing("no block has both usable")
+        return missing("no block has a usable fork of both")
     middle = median(ratios)
     under = f"{min(ratios):.2f}–{max(ratios):.2f}" if min(ratios) != max(ratios) else None
     return Figure(f"{middle:.2f}", middle, f"median of {plural(len(ratios), 'block')}", under)

@@ -91,7 +91,7 @@ def _drivers(compared: ComparedDrivers) -> Section:
         DataTable("Drivers compared", _FIGURES, tuple(map(_row, compared.rows)), "stack"),
         Prose(say("drivers_differ")),
         DataTable("Virtual threads over the pool, by driver", _RATIOS, tuple(_over_the_pool(compared.rows)), "stack"),
-        Prose("So one driver makes all of a curve, every row names its driver, and no ratio is of two."),
+        Prose("So one driver makes all of a curve, every row names its driver, and no ratio mixes two."),
     )
     return Section("drivers", "Drivers", blocks, say("drivers", on=on))
 
@@ -208,11 +208,11 @@ def _gate(gate: Gate, run: RunRecord) -> Fact:
 
 
 def _provoked(name: str, title: str, provoked: Provoked) -> Section:
-    interrupts = {True: "accounted separately", False: "in the clocks of processes", None: "not known"}
+    interrupts = {True: "accounted separately", False: "charged to processes", None: "not known"}
     on = provoked.words(
         f"interrupts: {interrupts[provoked.irq_time_accounting]}",
-        f"foreign: {'what tasks of others ran' if provoked.by_tasks else 'what was neither idle nor ours'}",
-        f"windows of {provoked.window_s:g} s, ± {provoked.precision:.0%} promised",
+        f"foreign: {'what others’ tasks ran' if provoked.by_tasks else 'what was neither idle nor ours'}",
+        f"windows of {provoked.window_s:g} s, ± {per_cent(provoked.precision)} promised",
     )
     rows = tuple(map(_provoked_row, provoked.outcomes))
     table = DataTable(f"Disturbed windows: {title.lower()}", _PROVOKED, rows, "stack")
@@ -223,7 +223,7 @@ def _provoked_row(one: ProvokedOutcome) -> tuple[Cell, ...]:
     whose = "server" if one.on == "sut" else "driver"
     return (
         one.case,
-        f"{one.hog_share:.0%} of the {whose}’s CPU" if one.hog_share else "none",
+        f"{per_cent(one.hog_share)} of the {whose}’s CPU" if one.hog_share else "none",
         str(one.windows),
         str(one.refused),
         ", ".join(f"{code} {count}" for code, count in one.gates.items()) or "–",

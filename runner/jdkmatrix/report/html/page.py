@@ -95,7 +95,7 @@ class Pages:
     def __init__(self, templates: Path) -> None:
         missing = [name for name in _PARTS if not (templates / name).is_file()]
         if missing:
-            raise MatrixError(f"{templates}: no {', '.join(missing)} there; the folder holds the report's templates")
+            raise MatrixError(f"{templates}: {', '.join(missing)} missing; this folder holds the report's templates")
         environment = Environment(
             loader=FileSystemLoader(templates),
             autoescape=select_autoescape(default=True, default_for_string=True),

@@ -78,7 +78,7 @@ def _answer(
     behind = tuple(_tuned(judgements, piece, metrics[0], jdk)) if metrics else ()
     if not told and not news:
         absent = pair.absent(key.executor for key in piece.keys if key.jdk == jdk)
-        nothing = f"No block has both {pair.numerator} and {pair.base} usable."
+        nothing = f"No block has a usable fork of both {pair.numerator} and {pair.base}."
         if absent:
             nothing = f"There is no ratio {pair.words}: {absent}."
         lead = jdk if seen or behind else f"{jdk}: no answer"
@@ -141,7 +141,7 @@ def _lead(pair: Pair, judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedO
         PairFinding.NO_EVIDENCE_YET: f"no evidence yet of a difference in {metric.name}",
         PairFinding.CANNOT_TELL: f"cannot tell about {metric.name}: {possible_words(leading)}",
         PairFinding.NO_DIFFERENCE_SEEN: f"no difference seen in {metric.name}",
-        PairFinding.ONE_BLOCK: "one block has both, a hint only",
+        PairFinding.ONE_BLOCK: "one block has both, only a hint",
     }
     return undecided.get(found, f"{better} ahead of {worse} in {metric.name}")
 
@@ -276,7 +276,7 @@ def _maps(piece: Slice, judgements: Judgements, metrics: Sequence[Metric]) -> It
         yield ColourScale(legend(), f"{pair.base} better", f"{pair.numerator} better")
         yield Prose(say("colours", relevant=f"{judgements.cells.relevant * 100:g} %"))
     elif absent := pair.absent(piece.executors):
-        yield Prose(f"No heat map: it compares {pair.numerator} with {pair.base}, and {absent}.")
+        yield Prose(f"No heat map: it would compare {pair.numerator} with {pair.base}, but {absent}.")
 
 
 def _figures(prefix: str, piece: Slice) -> Iterator[Charts]:

@@ -98,7 +98,7 @@ def _axis(one: ShownCell, axis: str) -> Cell:
 
 
 def _status(one: ShownCell) -> Cell:
-    number = element("small", one.forks, title="usable forks of those that were planned")
+    number = element("small", one.forks, title="usable forks out of those planned")
     shown = joined(state_badge(one.cell), " ", number if state_text(one.cell) == one.state.value else "")
     return Sorted(shown, f"{one.state.value} {one.forks}")
 

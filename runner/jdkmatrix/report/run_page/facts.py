@@ -76,7 +76,7 @@ def order_words(fork: Fork, run: RunRecord) -> str:
     """Say where a fork stood in its block and run; and its attempt and session, where there are several."""
     attempt = f", attempt {fork.attempt}" if fork.attempt > 1 else ""
     session = f", session {fork.session}" if len(run.sessions) > 1 else ""
-    return f"{fork.position} in block {fork.fork}, {fork.sequence} in the run{attempt}{session}"
+    return f"no. {fork.position} in block {fork.fork}, no. {fork.sequence} in the run{attempt}{session}"
 
 
 def place_facts(fork: Fork, run: RunRecord, cpus: str) -> tuple[Fact, ...]:
@@ -93,7 +93,7 @@ def limited(fork: Fork) -> Iterator[Fact]:
 
 
 def host_facts(host: HostFacts) -> tuple[Fact, ...]:
-    cpu, unknown = host.cpu, "the kernel does not say"
+    cpu, unknown = host.cpu, "the kernel does not report it"
     smt = "SMT on" if cpu.smt else "SMT off"
     packages = plural(cpu.packages, "package")
     frequency = {"governor": cpu.governor, "driver": cpu.driver, "boost": cpu.boost}
@@ -151,7 +151,7 @@ def run_facts(run: RunRecord) -> Iterator[Fact]:
     narrowed = "; ".join(f"{axis} {', '.join(map(str, values))}" for axis, values in run.selection.items())
     yield Fact("Profile, seed", f"{run.profile}{f' with {narrowed}' if narrowed else ''}, seed {run.seed}")
     if rules := run.stopping:
-        known = f"until every ratio is known to ± {rules.precision * 100:g} %, near 1 up to twice as well"
+        known = f"until every ratio is known to ± {rules.precision * 100:g} %, near 1 up to twice as precisely"
         yield Fact("Blocks", f"{rules.min_blocks} to {rules.max_blocks}, {known}")
 
 
@@ -310,7 +310,7 @@ def jdks_section(loaded: LoadedRun) -> Section:
     blocks: list[PageBlock] = [DataTable("Table of JDKs", heads, selected, "stack", sortable=True)]
     if others:
         table = DataTable("Table of JDKs that were not selected", heads, others, "stack", sortable=True)
-        blocks.append(Disclosure(f"{len(others)} more of the catalogue, not selected here", (table,)))
+        blocks.append(Disclosure(f"{len(others)} more in the catalogue, not selected here", (table,)))
     return Section("jdks", "JDKs", blocks)
 
 

@@ -44,8 +44,8 @@ _FEW_FORKS = (
     ),
     (
         *("info", f"Fewer than {_SHOW_MODES} forks", 3, _SHOW_MODES - 1),
-        f"3 to {_SHOW_MODES - 1} usable forks. So few may not show that some starts of one executor are slower for "
-        "good: where one in four is so by 8 %, an interval of 95 % over 3 or 5 covers the truth in 78 or 79 % of "
+        f"3 to {_SHOW_MODES - 1} usable forks. So few may not show that some starts of one executor are slower "
+        "throughout: where one in four is 8 % slower, a 95 % interval over 3 or 5 covers the truth in 78 or 79 % of "
         "cases.",
     ),
 )
@@ -54,7 +54,7 @@ _FEW_FORKS = (
 def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
     """Return all notices; those that change how the figures of the run must be read come first."""
     run, loaded, cells = judged.run, judged.loaded, judged.cells
-    damaged = f"{plural(len(loaded.damaged), 'file')}, named below: nothing here counts what stood there."
+    damaged = f"{plural(len(loaded.damaged), 'file')}, named below: nothing here includes what they held."
     found = [
         *_run_notices(run),
         *_cell_notices(cells),
@@ -62,7 +62,7 @@ def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
         *([_warn("Result files damaged or missing", damaged)] if loaded.damaged else []),
         *sessions.calibration_notices(run.calibrations),
         *sessions.clock_notices(loaded.cells, run.promised_precision),
-        *(_info("Note of the run", note) for note in run.notes),
+        *(_info("Note on this run", note) for note in run.notes),
         *refusal_notices(judged, judged.refusals),
         *dependence_notices(judged.blocks),
         *modes_notices(judged, (*cells.keys, *judged.experiments.keys)),
@@ -110,14 +110,14 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
     if virtualisation := run.latest_session.host.virtualisation:
         yield _info(
             "Not bare metal",
-            f"This ran in a {virtualisation}. What else runs on the same hardware can slow it down without "
-            "being seen; ratios inside a block suffer less than absolute figures.",
+            f"This ran in a {virtualisation}. Whatever else runs on the same hardware can slow it down "
+            "unnoticed; ratios inside a block suffer less than absolute figures.",
         )
     if is_dirty(run):
-        told = "The tool had changes that are in no commit: not exactly repeatable."
+        told = "The tool had changes that are in no commit, so the run cannot be repeated exactly."
         yield _info("Uncommitted changes", told)
     if run.provenance.inputs and (loose := run.provenance.not_pinned(source_dirty=is_dirty(run))):
-        yield _info("Not fully pinned", f"The flake did not give everything: {'; '.join(loose)}.")
+        yield _info("Not fully pinned", f"The flake did not provide everything: {'; '.join(loose)}.")
     yield from own_notices(run)
     if missing := [jdk.id for jdk in run.jdks if jdk.selected and not jdk.available]:
         yield _info("JDKs not available here", f"{', '.join(missing)}: reasons are in the table of JDKs.")
@@ -131,9 +131,9 @@ def _cell_notices(cells: Iterable[CellStats]) -> Iterable[Notice]:
         yield _warn(
             "Server and driver share CPUs",
             f"In {len(shared)} of {plural(len(every), 'cell')} the host had too few CPUs to keep them apart: the "
-            "driver took time from the server. Compare executors with each other, take no figure as absolute.",
+            "driver took time from the server. Compare executors with each other, but take no figure as absolute.",
         )
-    watched = "server and driver were kept on their CPUs", "; the server's threads were looked at after every window"
+    watched = "server and driver were kept on their CPUs", "; the server's threads were checked after every window"
     forks = [fork for cell in every for fork in cell.record.forks]
     yield from _by_affinity(forks, "Kept on their CPUs by affinity alone", *watched)
     for weight, title, least, most, words in _FEW_FORKS:
@@ -144,7 +144,7 @@ def _cell_notices(cells: Iterable[CellStats]) -> Iterable[Notice]:
         yield _warn(
             "Not steady",
             f"In {plural(len(unsteady), 'cell')} the warm-up reached its cap before the steady state: JIT compilation "
-            "may have run on into the measurement.",
+            "may have continued into the measurement.",
         )
 
 
@@ -201,13 +201,13 @@ def aa_notices(judgements: Judgements, beside: Collection[CellKey] = ()) -> Iter
             yield _warn(
                 "A/A check failed",
                 f"{found}, {reason}: a difference where there is none. One page in twenty says so by chance; otherwise "
-                "something on this host favours one arm, and no difference here is to be trusted.",
+                "something on this host favours one arm, and no difference here can be trusted.",
             )
         else:
             yield _info(
                 "A/A check",
                 f"{found}; {reason}. In {ratio.blocks} blocks like these, a single comparison finds a difference of "
-                f"{per_cent(detectable)} little more often than not, and one of "
+                f"{per_cent(detectable)} slightly more often than not, and one of "
                 f"{per_cent(_SELDOM_MISSED * detectable)} in four of five runs; one among many finds only larger ones.",
             )
 
@@ -250,8 +250,8 @@ def refusal_notices(judged: JudgedRun, pairs: Iterable[tuple[CellKey, CellKey]])
         yield _warn(
             "Gates refused one arm more often",
             f"{cell_words(pair)}: {refusals_words(told, key.executor, base.executor)}, earlier attempts "
-            f"included (Fisher’s exact test, adjusted {p_value(told.p_value)}). A gate may answer to what is compared, "
-            f"so what it left is no fair sample, and the two get no verdict. {' '.join(figures)}".rstrip(),
+            f"included (Fisher’s exact test, adjusted {p_value(told.p_value)}). A gate may be reacting to what is "
+            f"compared, so the rest is not a fair sample, and the two get no verdict. {' '.join(figures)}".rstrip(),
         )
 
 
@@ -261,7 +261,7 @@ def _gated(record: CellRecord) -> str | None:
         return None
     metric, refused, passed = found
     parts = []
-    for values, did in ((refused, "they refused"), (passed, "passed")):
+    for values, did in ((refused, "were refused"), (passed, "passed")):
         if values:
             middle, least, most = (digits(value, 3) for value in (median(values), min(values), max(values)))
             figure = f"{middle} ({least}–{most}) {metric.unit}".rstrip()
@@ -279,7 +279,7 @@ def attempt_notices(loaded: LoadedRun) -> Iterator[Notice]:
         yield _info(
             "Measured more than once",
             f"{told if again else 'A block was cut off while it was measured again'}. What the server itself "
-            "did is never a reason to measure again, and no figure is looked at. The pages of the cells show "
+            "did is never a reason to measure again, and no figure plays a part. The pages of the cells show "
             f"{plural(attempts, 'earlier attempt')}.",
         )
 
@@ -290,7 +290,7 @@ def experiment_notices(experiments: Iterable[CellStats]) -> Iterable[Notice]:
         yield _warn(
             "Program and remote system share CPUs",
             f"In {_share_of(shared, forks)} without a server the host had too few CPUs to keep them apart: CPU "
-            "time that the remote system used was not left for the program.",
+            "time that the remote system used was not available to the program.",
         )
     yield from _by_affinity(
         forks, "Without a server: kept on its CPUs by affinity alone", "the program was kept on its CPUs"
@@ -301,10 +301,10 @@ def own_notices(run: RunRecord) -> Iterator[Notice]:
     for one in own_applications(run):
         yield _info(
             "Proven from outside",
-            f"{one.workload}: {one.files}; {one.how}. Nothing of this project is in it. On which threads it serves was "
-            "seen in thread dumps under load before the warm-up, and by the CPU time of its threads then and in every "
-            f"window: carriers of virtual threads must have at least {per_cent(VIRTUAL_AT_LEAST)} of it where virtual "
-            f"threads are promised, and less than {per_cent(PLATFORM_BELOW)} elsewhere. Not known, and missing here: "
-            "requests by thread, time in collections, heap, allocation. So the gates of a growing heap and of requests "
-            "that were not counted could not judge its windows.",
+            f"{one.workload}: {one.files}; {one.how}. It contains nothing of this project. Which threads "
+            "serve requests was seen in thread dumps under load before the warm-up, and by the CPU time of its threads "
+            f"then and in every window: carriers of virtual threads must have at least {per_cent(VIRTUAL_AT_LEAST)} of "
+            f"it where virtual threads are promised, and less than {per_cent(PLATFORM_BELOW)} elsewhere. Unknown, and "
+            "missing here: requests by thread, time in collections, heap, allocation. So the gates for a growing heap "
+            "and for requests that were not counted could not judge its windows.",
         )

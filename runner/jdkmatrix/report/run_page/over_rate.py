@@ -130,8 +130,8 @@ def remarks(cell: CellStats) -> tuple[str, ...]:
     if bounds := [block for block, figure in cell.figures(SATURATED).items() if figure.bound is not Bound.NONE]:
         most = max(kind.size(window) for fork in cell.usable if fork.fork in bounds for window in fork.windows)
         found.append(
-            f"not seen saturated in {len(bounds)} of {plural(len(cell.usable), 'fork')}, {kind.up_to(most)}: the most "
-            "that it can do was not reached",
+            f"not seen saturated in {len(bounds)} of {plural(len(cell.usable), 'fork')}, {kind.up_to(most)}: its "
+            "maximum was not reached",
         )
     return tuple(filter(None, (*found, held_back(cell))))
 

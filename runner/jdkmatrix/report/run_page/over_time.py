@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from jdkmatrix.domain.quantities import digits, plural, rate_words
+from jdkmatrix.domain.quantities import digits, per_cent, plural, rate_words
 from jdkmatrix.figures.metrics import KNEE, THROUGHPUT, TIME_TO_PEAK, Metric
 from jdkmatrix.loads.attainment import failed_by_itself
 from jdkmatrix.loads.base import Steps
@@ -64,7 +64,7 @@ def memory_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
 
 _MEMORY = (
     ("rss_bytes", "Resident memory", "RSS", "RSS, as the kernel counts it."),
-    ("virt_bytes", "Virtual size", "virtual size", "Addresses and not memory: what top calls VIRT."),
+    ("virt_bytes", "Virtual size", "virtual size", "Address space, not memory: what top calls VIRT."),
     ("heap_committed_bytes", "Heap committed", "committed heap", "What the collector has asked the kernel for."),
     ("heap_used_bytes", "Heap used", "used heap", "Live objects and garbage that has not been collected yet."),
 )
@@ -96,7 +96,7 @@ def readings_words(piece: Slice) -> str | None:
         return None
     low, high = (digits(us, 2) for us in (min(costs), max(costs)))
     how_much = low if low == high else f"{low} to {high}"
-    return f"Without what our own readings of its memory took: {how_much} µs per request, fork by fork."
+    return f"Not counted: what our own readings of its memory took, {how_much} µs per request, fork by fork."
 
 
 def grouped(reading: MemoryReading) -> dict[str, float]:
@@ -143,22 +143,22 @@ def _at_the_end(last: MemoryReading) -> str:
 
 
 # The rule uses such seconds, too, several in a row; so they are shown.
-_FEW = f"In seconds of fewer than {MIN_BEYOND * 100:,} answers it is the story of single requests."
+_FEW = f"In seconds with fewer than {MIN_BEYOND * 100:,} answers it depends on single requests."
 KNEE_RULE = (
     f"the first of {ramps.KNEE_SECONDS} seconds in a row with a p99 above {ramps.KNEE_FACTOR:g} times the lowest "
-    f"median of any {ramps.KNEE_SECONDS} seconds in a row, where a request that fails takes longer than any answer"
+    f"median of any {ramps.KNEE_SECONDS} seconds in a row, where a failed request counts as slower than any answer"
 )
 
 
 def peak_rule(load: RisingLoad) -> str:
-    level = f"what the last {ramps.HELD_SHARE:.0%} of the load came to, if it is held for as long"
+    level = f"what the last {per_cent(ramps.HELD_SHARE)} of the load came to, if it is held for as long"
     if isinstance(load, RampedLoad):
         level = "the last rate that was asked for"
     return (
-        f"the end of the first second from which on at least {ramps.CAUGHT_UP_SHARE:.0%} of the level is answered (as "
-        f"the median of {ramps.CALM_SECONDS} seconds in it, and from it on in each stretch of "
+        f"the end of the first second from which at least {per_cent(ramps.CAUGHT_UP_SHARE)} of the level is answered "
+        f"(as the median of {ramps.CALM_SECONDS} seconds in it, and from it on in each stretch of "
         f"{ramps.TOLD_BY_ANSWERS:,} answers, without its slowest second), while no more requests are in flight than "
-        f"this level needs at the shortest response time (Little’s law) and those of {ramps.WAITING_MAX_S:g} s; the "
+        f"this level needs at the shortest response time (Little’s law), plus those of {ramps.WAITING_MAX_S:g} s; the "
         f"level is {level}"
     )
 
@@ -224,7 +224,7 @@ def ramp_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
         LineFigure(
             *("pool", "Size of the pool", "threads"),
             _sampled(lambda sample: sample.gauges.pool_size if sample.gauges else None),
-            "Threads of what runs the requests: of the server's pool, or of the executor that took its place.",
+            "Threads that run requests: of the server's pool, or of the executor that took its place.",
             note=_unread,
         ),
         LineFigure(
@@ -249,7 +249,7 @@ def became(cell: CellStats) -> Iterator[str]:
     in_forks = _in(attained.yes if found else attained.no, cell)
     if isinstance(load, JoinedLoad):
         level = _mean(THROUGHPUT, cell)
-        peak = f"came to its level after {found} s" if found else "came to no level that it held"
+        peak = f"reached its level after {found} s" if found else "reached no level that it held"
         words.append(peak + in_forks)
         words += [f"answered {level} requests/s at the end"] if level else []
     else:

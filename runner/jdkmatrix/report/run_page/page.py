@@ -99,7 +99,7 @@ def _summary(judged: JudgedRun) -> str:
         executors = plural(len(bases), "executor") + (f" in {len(arms)} arms" if len(arms) > len(bases) else "")
         told.append(
             f"{executors} on {_number(cells, 'jdk', 'JDK')}: {usable} of "
-            f"{plural(len(cells.keys), 'cell')} with a fork that can be used, each fork a fresh server process."
+            f"{plural(len(cells.keys), 'cell')} with a usable fork, each fork a fresh server process."
         )
     if experiments.keys:
         kinds, ended = _kinds(experiments), sum(cell.state is State.OK for cell in experiments)

@@ -30,11 +30,11 @@ def dependence_notices(checks: BlockChecks) -> Iterable[Notice]:
     if checks.finding is None:
         return
     judged = checks.judged.values()
-    text = f"Blocks are not independent of each other {checks.finding}. Intervals and p-values take them to be."
+    text = f"Blocks are not independent of each other {checks.finding}. Intervals and p-values assume that they are."
     if any(one.correlated and one.found.lag1 > 0 for one in judged):
         text += (
-            " Where neighbours are alike, intervals are too narrow: with a lag-1 correlation of 0.3 chance alone is "
-            "called a difference twice as often as it should be."
+            " Where neighbours are alike, intervals are too narrow: with a lag-1 correlation of 0.3, chance alone "
+            "passes for a difference twice as often as it should."
         )
     if any(one.correlated and one.found.lag1 <= 0 for one in judged):
         text += (
@@ -49,7 +49,7 @@ def dependence_notices(checks: BlockChecks) -> Iterable[Notice]:
 def _dependence_figures(judged: JudgedDependence | None, blocks: int) -> tuple[Figure, Figure]:
     """Return the figures of lag 1 and of the trend."""
     if judged is None:
-        return (missing(f"{plural(blocks, 'block')}: nothing can be said of fewer than {FEWEST_BLOCKS}"),) * 2
+        return (missing(f"{plural(blocks, 'block')}: nothing can be said about fewer than {FEWEST_BLOCKS}"),) * 2
     found = judged.found
 
     def figure(text: str, sort: float, own: float, adjusted: float) -> Figure:
@@ -91,8 +91,8 @@ def _turns(cells: Cells) -> str | None:
         return None
     told = [f"{executor} {share(sum(every) / len(every)).text}" for executor, every in lost.items()]
     return (
-        "Executors took turns, a short window of each round after round, and are compared round by round: a round that "
-        f"a gate took from one counts in neither. So much of their rounds was lost: {', '.join(told)}."
+        "Executors took turns, round after round with a short window of each, and are compared round by round: a round "
+        f"that a gate refused for one counts for neither. Share of their rounds lost: {', '.join(told)}."
     )
 
 
@@ -111,14 +111,14 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules) -> Iterator
         cut_off = run.run.status != "complete" and forks < ordered[key.cell_id]
         ended_by = "not complete" if cut_off else "fixed number"
         if run.run.stopping is not None:
-            early = "not precise enough" if more_help(ratio, rules) else "read too coarsely"
-            short = "the most blocks" if forks >= rules.max_blocks else early
+            early = "not precise enough" if more_help(ratio, rules) else "readings too coarse"
+            short = "limit of blocks" if forks >= rules.max_blocks else early
             ended_by = "precise enough" if tells(ratio, rules.precision) else short
         yield (
             ratio_name(key, base.key.executor),
             metric.title,
             Figure(str(ratio.blocks), ratio.blocks),
-            Figure(_plus_minus(known), known, under=f"{_plus_minus(math.expm1(needed_log))} tells"),
+            Figure(_plus_minus(known), known, under=f"{_plus_minus(math.expm1(needed_log))} would tell"),
             *_dependence_figures(checks.judged.get(key), ratio.blocks),
             judged.verdict.value if judged.verdict is Verdict.NOT_JUDGED else ended_by,
             *(

@@ -45,7 +45,7 @@ _HOST_NAMES = {
     "transparent_huge_pages": "the use of transparent huge pages",
 }
 _SHOWN_AT_MOST = 80
-_WINDOWS_TITLE = "in windows that count; the rest is starts, warm-ups, what gates took, and the runner’s own work"
+_WINDOWS_TITLE = "in windows that count; the rest is starts, warm-ups, what gates refused, and the runner’s own work"
 
 
 def differences(sessions: Sequence[Session]) -> tuple[str, ...]:
@@ -90,10 +90,10 @@ def fact(loaded: LoadedRun) -> tuple[Fact, ...]:
     told = []
     for session in sessions:
         goes_on = session is sessions[-1] and loaded.run.status == "running"
-        lasted = duration(session) if session.ended_at else "goes on" if goes_on else "killed"
+        lasted = duration(session) if session.ended_at else "in progress" if goes_on else "killed"
         parts = (moment(session.started_at), lasted, plural(forks[session.number], "fork"))
         told.append(", ".join(filter(None, parts)))
-    return (Fact("Sessions", f"{len(sessions)}: {'; '.join(told)}", "and how many forks of each stand, usable or not"),)
+    return (Fact("Sessions", f"{len(sessions)}: {'; '.join(told)}", "with the forks kept from each, usable or not"),)
 
 
 def windows_fact(loaded: LoadedRun) -> tuple[Fact, ...]:
@@ -122,8 +122,8 @@ def notices(loaded: LoadedRun) -> Iterator[Notice]:
     yield Notice(
         "warn" if found else "info",
         f"Measured in {plural(len(sessions), 'session')}",
-        f"{capitalised(told)}. No block is split over two: ratios pair forks of one session, and figures of a "
-        "cell alone are over all of them.",
+        f"{capitalised(told)}. No block is split over two: ratios pair forks of one session, while a "
+        "cell’s own figures are over all of them.",
     )
 
 
@@ -190,7 +190,7 @@ def clock_notices(cells: Iterable[CellRecord], promised: float) -> Iterable[Noti
     yield Notice(
         "warn" if found.blocks_beyond else "info",
         "The CPUs’ speed changed",
-        f"A fixed piece of serial work on the CPUs of the server, right before each window, was on average up to "
+        f"A fixed piece of serial work, done on the server’s CPUs right before each window, was on average up to "
         f"{share(found.over_run).text} faster at one moment of this run than at another, while ratios are promised to "
         f"± {promised * 100:g} %; {inside}. Compare blocks with each other, and JDKs, with care.",
     )
@@ -203,9 +203,9 @@ def calibration_notices(calibrations: Iterable[Calibration]) -> Iterable[Notice]
             yield Notice(
                 "info",
                 "Task durations are approximate",
-                f"The speed of CPU {one.cpu} varied by {share(one.spread).text} while it was counted how much work a "
-                "microsecond is, so that tasks may be that much longer or shorter than their names say. They are the "
-                "same work for every executor and every JDK: ratios do not suffer.",
+                f"The speed of CPU {one.cpu} varied by {share(one.spread).text} while the work of a microsecond was "
+                "counted, so tasks may be that much longer or shorter than their names say. They are the same work for "
+                "every executor and every JDK: ratios do not suffer.",
             )
 
 

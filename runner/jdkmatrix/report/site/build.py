@@ -179,7 +179,7 @@ def _shown(
             told = one.digest
             if told.run_id in found:
                 unreadable.append(
-                    f"run {told.run_id} is there twice, and shown once: every run of a site needs an id of its own"
+                    f"run {told.run_id} occurs twice and is shown once: every run of a site needs an id of its own"
                 )
                 continue
             try:

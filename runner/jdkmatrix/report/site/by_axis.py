@@ -44,7 +44,7 @@ def axis_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
             listed.append(Section(kind.lower(), kind, (Items(items),)))
     pages[INDEX] = WebPage(
         heading="Browse",
-        summary="All that was measured, by server, JDK, executor, workload and host.",
+        summary="Everything that was measured, by server, JDK, executor, workload and host.",
         blocks=listed,
         root="../",
         menu=[(one.title, f"#{one.id}") for one in listed],
@@ -130,7 +130,7 @@ def _page(axis: str, value: str, parts: Sequence[RunPart], hosts: Mapping[str, s
 def _table(axis: str, rows: _Rows, hosts: Mapping[str, str]) -> tuple[PageBlock, ...]:
     """Build the table; axes with the same value in all rows stand above it."""
     if not rows:
-        return (Prose("No cell with a server: what its runs measured stands on their pages.", css=""),)
+        return (Prose("No cell with a server: what its runs measured is on their pages.", css=""),)
     executors = _ordered("executor", {executor for entries in rows.values() for executor in entries}, hosts)
     *others, _ = zip(*rows, strict=True)
     titled = [(KINDS[name], words) for name, words in zip(_others(axis), others, strict=True)]

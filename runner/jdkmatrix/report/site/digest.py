@@ -291,7 +291,7 @@ def _better(judgements: Judgements, plain: CellKey, pool: CellKey) -> Iterator[B
         words += f" ({ratio_value(judged.ratio)}, 95 % interval {ratio_interval(judged.ratio)})"
         beside = over_pool.get(key)
         if beside and finding(beside, metric) is PairFinding.NOT_JUDGED:
-            words += f"; it is not judged beside the pool: {not_judged_words(beside, key.executor, pool.executor)}"
+            words += f"; it is not judged against the pool: {not_judged_words(beside, key.executor, pool.executor)}"
         elif beside and (interval := ratio_interval(beside.ratio)):
             words += f"; it is {ratio_value(beside.ratio)} ({interval}) times that of the pool"
         yield BetterArm(key.executor, words, cell_page(key))

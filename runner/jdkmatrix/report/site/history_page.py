@@ -35,7 +35,7 @@ def history_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
     return {
         INDEX: WebPage(
             heading="History",
-            summary=f"Virtual threads over the server’s pool, run by run, each host for itself.{_counted(found)}",
+            summary=f"Virtual threads over the server’s pool, run by run, each host by itself.{_counted(found)}",
             blocks=(conditions, *_first_charts(found)),
             root=_ROOT,
             foot=link("Back to the answer", f"{_ROOT}index.html"),
@@ -51,7 +51,7 @@ def _counted(found: Sequence[History]) -> str:
     if not figures:
         return " No series is long enough to show a change of level."
     changed = sum(bool(one.changes) for one in figures)
-    return f" {changed} of {len(figures)} series long enough to show a change of level changed."
+    return f" {changed} of the {len(figures)} series that are long enough to show a change of level did change."
 
 
 _OVERVIEW = columns("Condition", "Host~", "Runs#", "Run by run", "Newest#", "Level~")
@@ -62,7 +62,7 @@ def _conditions(found: Sequence[History], alone: int) -> Iterator[PageBlock]:
         yield DataTable("Table of conditions", _OVERVIEW, [_overview(one) for one in found], "wrap stack")
         if alone:
             subject = f"{plural(alone, 'more condition')} {'has' if alone == 1 else 'have'}"
-            yield Prose(f"{subject} a ratio in one run only: a history begins with the second.")
+            yield Prose(f"{subject} a ratio in one run only: a history needs two.")
     elif alone:
         yield Prose("No condition has a ratio in two runs of one host by one load driver yet.", css="")
     else:
@@ -90,8 +90,8 @@ def _first_charts(found: Sequence[History]) -> Iterator[Section]:
             _ratios(one, one.figures[0], f"history-{number}", heading=link(one.where, one.file))
             for number, one in enumerate(shown, start=1)
         ]
-        rest = " The table leads to those of the others." if len(found) > len(shown) else ""
-        words = "The leading figure. Upright lines stand where something changed; the condition’s page says what."
+        rest = " The table links to those of the others." if len(found) > len(shown) else ""
+        words = "The leading figure. Vertical lines mark where something changed; the condition’s page says what."
         yield Section("charts", "Charts", blocks, f"{words}{rest}")
 
 
@@ -99,7 +99,7 @@ def _page(one: History) -> WebPage:
     arms, starts = _arms(one), tuple(starts_told(one.runs))
     alone = (arms, *([Prose(say("starts")), Items(starts)] if starts else []))
     ratios = [_ratios(one, figure, "history") for figure in one.figures]
-    compared = "The newest two compared, figure by figure, with what else differs:"
+    compared = "To compare the newest two, figure by figure, and see what else differs:"
     command = f".venv/bin/matrix compare {shlex.join(one.run.run_id for one in one.runs[-2:])}"
     return WebPage(
         heading=one.where,

@@ -188,7 +188,7 @@ def _rests_on(one: Answering) -> Iterator[tuple[str, str]]:
         best, *others = condition.better
         options = link("The options", f"{run.folder}{best.page}")
         less = [part for one in others for part in (", ", link(one.executor, f"{run.folder}{one.page}"))]
-        more = joined("; better by less: ", *less[1:]) if less else ""
+        more = joined("; smaller gains: ", *less[1:]) if less else ""
         yield joined(f"Virtual threads with other options: {best.words}. ", options, more, "."), "cause"
     if one.together:
         yield f"{one.together}.", "cause"
@@ -200,7 +200,7 @@ def _rests_on(one: Answering) -> Iterator[tuple[str, str]]:
         care += f"{'; ' if care else ''}in other runs: {', '.join(map(_inside, one.others_warnings))}"
     yield (
         joined(
-            f"{'The run that knows it best was measured' if one.together else 'Measured'} "
+            f"{'The most precise run was measured' if one.together else 'Measured'} "
             f"{moment(run.started_at)}, {plural(condition.blocks, 'block')}{on}; {condition.load_words}{by}. ",
             link("Virtual threads", f"{run.folder}{condition.page}"),
             " and ",
@@ -252,8 +252,8 @@ def _all_answers(answers: Sequence[Answering]) -> Section:
     rows = [_row(one, figures) for one in answers]
     table = DataTable("Table of all answers", heads, rows, "wrap", "answers-table", sortable=True, tall=True)
     words = (
-        "Per host and condition, one run of the newest build: the one that knows the ratio best. A ratio is virtual "
-        "threads over the server’s pool, with its 95 % interval; what several runs decide is of all of them."
+        "For each host and condition, one run of the newest build: the one with the most precise ratio. A ratio is "
+        "virtual threads over the server’s pool, with its 95 % interval; what several runs decide is from all of them."
     )
     return Section("all", "All answers", (Disclosure(plural(len(answers), "condition"), (table,)),), words)
 

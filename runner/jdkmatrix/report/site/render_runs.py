@@ -97,7 +97,7 @@ def make_all(
             end_children()
             if not isinstance(error, BrokenProcessPool):
                 raise
-            message = "a process that was writing pages was killed; the kernel does so where memory runs out"
+            message = "a process that was writing pages was killed; the kernel does so when memory runs out"
             raise MatrixError(message) from None
 
 

@@ -37,7 +37,7 @@ def replacing(target: Path) -> Iterator[Path]:
             else:
                 fresh.rename(target)
     except OSError as error:
-        stays = "; what stood there stays" if target.exists() else ""
+        stays = "; the folder stays as it was" if target.exists() else ""
         raise MatrixError(f"{target}: the site cannot be written: {error.strerror or error}{stays}") from None
 
 
@@ -62,7 +62,7 @@ def _check_ours(target: Path) -> None:
     ours = target.is_dir() and ((target / MARKER).exists() or not any(target.iterdir()))
     if target.exists() and not ours:
         raise MatrixError(
-            f"{target}: is not empty and is no site of this tool; name another folder for the site, or empty this one"
+            f"{target}: is not empty and not a site of this tool; name another folder for the site, or empty this one"
         )
 
 

@@ -73,7 +73,7 @@ def signed_share(value: float | None, significant: int = 2) -> str:
     return MISSING if value is None else f"{'+' if value > 0 else ''}{digits(value * 100, significant)} %"
 
 
-def count(value: int | None, *, why: str = "this driver does not say") -> Figure:
+def count(value: int | None, *, why: str = "this driver does not report it") -> Figure:
     return missing(why) if value is None else Figure(f"{value:,}", value)
 
 

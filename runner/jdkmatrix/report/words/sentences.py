@@ -40,7 +40,7 @@ class State(Enum):
         "fell-short",
         "measured; the server did not do everything that the load asked for, which is a result",
     )
-    PARTLY = "partly usable", "partly", "some forks are unusable: figures are of the others, read with care"
+    PARTLY = "partly usable", "partly", "some forks are unusable; figures are those of the others: read with care"
     INVALID = "invalid", "invalid", "measured, but not to be trusted: excluded from all figures and ratios"
     FAILED = "failed", "failed", "nothing was measured"
     NOT_MEASURED = "not measured", "none", "planned, but no fork of it has run"
@@ -140,9 +140,8 @@ def family_words(comparisons: int, checks: int) -> str | None:
         found.append(
             f"{plural(comparisons, 'comparison')} on this page: “better”, “worse”, “ahead”, “more”, “less” and "
             "colours appear only where the p-value, adjusted for all of them (Holm), is below 0.05. A star (*) marks "
-            "an interval that excludes 1 although that p-value is not below 0.05: no evidence yet. Ratios whose arms "
-            "lost different numbers of forks, or one of whose arms gates refused more often, are not judged and not "
-            "counted."
+            "an interval that excludes 1 although that p-value is not below 0.05: no evidence yet. Ratios are neither "
+            "judged nor counted if their arms lost different numbers of forks, or if gates refused one arm more often."
         )
     if checks:
         found.append(f"{plural(checks, 'A/A check')}, adjusted separately in the same way.")

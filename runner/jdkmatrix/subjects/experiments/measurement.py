@@ -184,7 +184,7 @@ class ProgramMeasurement:
         log = "\n".join(text_if_readable(path) or "" for path in (errors, self.fork.log_dir / STDOUT_LOG))
         check_launched(status, log)
         if "No space left on device" in log:
-            raise DiskFullError(f"the program found its disk full{launch.stderr_tail(errors)}")
+            raise DiskFullError(f"the program ran out of disk space{launch.stderr_tail(errors)}")
         check_not_killed("the program", status, log=log, oom_kills_before=oom_kills_before)
         if said := ran_out_of_memory(log, status, oom_kills_before=oom_kills_before):
             how = launch.how_ended(status)
@@ -227,16 +227,16 @@ def parse_result(output: str, experiment: Experiment) -> tuple[ProgramResult, tu
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "the line"
-        raise ProgramError(f"its last line is no result: {where}: {first['msg']}") from None
+        raise ProgramError(f"its last line is not a result: {where}: {first['msg']}") from None
     if result.experiment != experiment.experiment:
-        raise ProgramError(f"its last line is no result: experiment: {result.experiment}, not {experiment.experiment}")
+        raise ProgramError(f"its last line is not a result: of {result.experiment}, not {experiment.experiment}")
     if result.seen is None:
         return result, ()
     try:
         experiment.details(result.seen)
         return result, experiment.readings(result)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ProgramError(f"its last line is no result: seen: {type(error).__name__}: {error}") from None
+        raise ProgramError(f"its last line is not a result: seen: {type(error).__name__}: {error}") from None
 
 
 def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> int:

@@ -42,10 +42,10 @@ def audit_books(base_url: str, *, is_alive: Callable[[], bool], within_s: float)
         raise HttpError(f"/audit: {error.error_count()} wrong fields: {error.errors()[0]['loc']}") from None
     if not audit.conserved:
         told, accounts = audit.transfers_answered, audit.contradictions
-        answered = "" if told is None else f"; {audit.transfers_done:,} transfers are kept, {told:,} were answered"
-        contradicting = f"{plural(accounts, 'account')} contradict{'s' if accounts == 1 else ''} what was booked"
+        answered = "" if told is None else f"; {audit.transfers_done:,} transfers are recorded, {told:,} were answered"
+        contradicting = f"{plural(accounts, 'account')} contradict{'s' if accounts == 1 else ''} the bookings"
         raise LostUpdateError(
-            f"money was not conserved: the accounts hold {audit.balance_sum_minor:,}, and {audit.expected_sum_minor:,} "
+            f"money was not conserved: the accounts hold {audit.balance_sum_minor:,}, but {audit.expected_sum_minor:,} "
             f"were paid in; {contradicting}{answered}"
         )
     return audit

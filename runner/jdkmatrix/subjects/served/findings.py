@@ -47,6 +47,6 @@ class Findings:
             status = Status.INVALID
             reasons.append(off)
         if self.capacity and not is_known(self.capacity):
-            message = f"the search for the capacity came to no end: {self.capacity.outcome}"
+            message = f"the capacity search ended without a result: {self.capacity.outcome}"
             reasons.append(Reason(code="no-capacity", message=message))
         return status, tuple(reasons)

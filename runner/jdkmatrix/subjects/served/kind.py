@@ -106,11 +106,11 @@ class ServedApplications:
         if self.database(matrix, cell) and isinstance(parts.postgres, str):
             return f"{cell.workload} needs a database: {parts.postgres}"
         if matrix.workloads[cell.workload].own and parts.jdk(cell.jdk).entry.vm != "hotspot":
-            return f"HotSpot alone can say on which threads {cell.workload} serves; {cell.jdk} is OpenJ9"
+            return f"only HotSpot can say on which threads {cell.workload} serves; {cell.jdk} is OpenJ9"
         driver = parts.drivers.get(cell)
         if driver is None:
             basis = basis_of(matrix, cell) or cell
-            return f"{cell.load} is a share of what {basis.cell_id} can do, and no fork of that could be used"
+            return f"{cell.load} is a share of what {basis.cell_id} can do, and that cell has no usable fork"
         connections, ports = parts.loads[cell].connections, local_ports()
         if connections > ports:
             return f"{connections:,} connections to one port: this host has {ports:,} (net.ipv4.ip_local_port_range)"

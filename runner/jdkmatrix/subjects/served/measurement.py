@@ -249,7 +249,7 @@ class ServedMeasurement:
             )
             try:
                 if own:
-                    self.listener.step("looking from outside on which threads it serves")
+                    self.listener.step("finding out from outside on which threads it serves")
                     # A pool whose growth is measured must not grow here.
                     at_once = min(_PROOF_AT_ONCE_MAX, cell.load.connections)
                     closed = SaturateLoad(connections=at_once if self._kind.grows_pool else cell.load.connections)

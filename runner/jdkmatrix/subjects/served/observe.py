@@ -284,7 +284,7 @@ class Bench:
             least = min(least, in_flight)
             time.sleep(_QUIET_POLL_S)
         if self.server.is_alive and not self.may_end:
-            raise NoAnswerError(f"for {quiet_s:.0f} s, none of the requests that the load has left was answered")
+            raise NoAnswerError(f"for {quiet_s:.0f} s, none of the requests left over from the load was answered")
 
     def _calls_answered(self) -> int:
         """Return how many answers the server has had from the remote system in this phase; 0 if it calls none."""

@@ -36,7 +36,7 @@ def check_own(server: ServerProcess, connection: Connection, instance: Instance,
         server.check_runs(instance.java)
     status, body = connection.get(path)
     if status // 100 != 2:
-        raise server.error(f"GET {path} is answered with status {status}, and 2xx is needed (--path): {excerpt(body)}")
+        raise server.error(f"GET {path} is answered with status {status}, but 2xx is needed (--path): {excerpt(body)}")
 
 
 def prove_from_outside(
@@ -103,7 +103,7 @@ def _share_of(
         told = names[max(used_ns, key=lambda tid: used_ns[tid])]
         raise ProofError(
             "on which threads it serves cannot be seen from outside: the kernel has one name for carriers of virtual "
-            f'threads and for "{told}", which is none; with both, they had {per_cent(share)} of the CPU time under '
+            f'threads and for "{told}", which is not one; with it, they used {per_cent(share)} of the CPU time under '
             f"load, and without it {per_cent(exact)}"
         )
     return share

@@ -23,7 +23,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Prints "port N" when it listens. For each line of its standard input, and at the end of it, before it ends, it prints
  * one line of JSON with what it saw, in System.nanoTime: {"connections": N, "answers": [[connection, arrived, answered], ...]},
  * connections numbered from 0 in the order in which they were accepted, answered = 0 where it gave no answer. A line with
- * moods begins anew: it has these, and has seen no request.
+ * moods makes it begin anew, with these moods and no request seen.
  */
 public final class MoodyServer {
     private static final Map<String, Long> MOODS = new ConcurrentHashMap<>(Map.of(

@@ -21,7 +21,7 @@ SERVER = Path(__file__).with_name("MoodyServer.java")
 
 
 class Seen(NamedTuple):
-    """One request as the server saw it, CLOCK_MONOTONIC; `answered_ns` is 0 where it gave no answer."""
+    """One request as the server saw it, by CLOCK_MONOTONIC; `answered_ns` is 0 if it gave no answer."""
 
     connection: int
     arrived_ns: int
@@ -49,12 +49,12 @@ class MoodyServer:
         return f"http://127.0.0.1:{self.port}/ping"
 
     def report(self) -> Report:
-        """Ends it. Waits until what it has printed is read."""
+        """End the server, and read all that it has printed."""
         printed, _ = self.process.communicate(timeout=60)
         return _report(printed)
 
     def so_far(self, **moods: int | str) -> Report:
-        """With `moods`, it begins anew."""
+        """Return what it has seen so far; with `moods`, it begins anew."""
         self.process.stdin.write(" ".join(f"{key}={value}" for key, value in moods.items()).encode() + b"\n")
         self.process.stdin.flush()
         return _report(self.process.stdout.readline())
@@ -75,7 +75,7 @@ Open = Callable[..., LoadgenSession]
 
 @pytest.fixture(autouse=True)
 def driver_for_seconds(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Unless its latencies are judged."""
+    """Start the driver without its second compiler, unless its latencies are judged."""
     with nullcontext() if request.node.get_closest_marker("alone") else compiled_once():
         yield
 

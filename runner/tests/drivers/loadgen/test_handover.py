@@ -42,7 +42,7 @@ def test_loadgen_warms_up_and_wrk2_measures(driver: LoadgenDriver, bench: Bench)
             measured = session.run(LOAD, COUNTS_S, label="window-1")
             assert measured.driver == "wrk2" and "-R500" in session.command
             assert session.pid is None and not psutil.pid_exists(pid)
-            with pytest.raises(DriverError, match="settling: wrk2 measures by now, and loadgen has ended"):
+            with pytest.raises(DriverError, match="settling: wrk2 is already measuring, and loadgen has ended"):
                 session.warm(LOAD, 1.0, label="settling")
     taken = [int(path.rpartition("/")[2]) for _, path, *_ in server.seen]
     first = re.search(r"next_unique = (\d+) \+", (bench.logs / "window-1.lua").read_text())

@@ -33,21 +33,21 @@ def assert_books_balance(result: LoadResult) -> None:
     assert sum(second.errors for second in result.intervals) == failed, "an attempt to connect is no request"
     if isinstance(result.load, RateLoad):
         assert result.due == result.sent + result.unsent
-        # Failed requests have no latency; all others stand in the histogram, timeouts among them, and what was
-        # outstanding at the end, whether it failed after it or not.
+        # Failed requests have no latency; all others are in the histogram, including timeouts and what was outstanding
+        # at the end, whether it failed afterwards or not.
         in_histogram = 0 if result.corrected is None else result.corrected.count
         assert in_histogram == result.due - result.errors.read - result.errors.write
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A server and a driver that several tests share, since what they do between is the same."""
+    """A server and a driver that several tests share, since both do the same in each."""
 
     server: MoodyServer
     session: LoadgenSession
 
     def run(self, mood: str, every: int = EVERY, *, reads_all: bool = True) -> tuple[LoadResult, int]:
-        """And how many of the requests that are due a busy host came to send. `reads_all`: the server has read them."""
+        """Return the result and how many requests a busy host managed to send. `reads_all`: the server reads them."""
         self.server.so_far(mood=mood, mood_every=every)
         result = self.session.run(LOAD, DURATION_S, label=mood)
         assert_books_balance(result)
@@ -108,7 +108,7 @@ def test_unannounced_close_between_requests(kept: Kept) -> None:
 
 @pytest.mark.parametrize("mood", LOST)
 def test_lost_answers(mood: str, kept: Kept) -> None:
-    """One read error each, and a new connection at once."""
+    """Each is one read error, and a new connection is opened at once."""
     result, sent = kept.run(mood)
     assert result.errors.read == pytest.approx(sent / EVERY, abs=LOAD.connections)
     assert (result.errors.write, result.errors.timeout, result.errors.connect) == (0, 0, 0)
@@ -126,22 +126,22 @@ def test_the_rate_is_kept_whatever_the_server_does(moody: Moody, open_session: O
 
 def test_timeouts(moody: Moody, open_session: Open) -> None:
     server = moody(mood="silence", mood_every=EVERY)
-    # Enough connections that those which wait in vain are not missed.
+    # Enough connections that those waiting in vain are not missed.
     load = RateLoad(rate_rps=500, connections=100)
     result = open_session(server.url, timeout_s=0.2).run(load, DURATION_S, label="timeouts")
     assert_books_balance(result)
-    # What waits at the end is no timeout yet; on a busy host others time out, too.
+    # A request that still waits at the end is no timeout yet; on a busy host others time out, too.
     assert result.errors.timeout >= 0.7 * result.sent / EVERY - LOAD.connections
     assert result.errors.timeout > 0
     assert (result.errors.read, result.errors.write, result.errors.connect) == (0, 0, 0)
     assert result.lower_bounds >= result.errors.timeout
-    # A tenth has waited 0.2 s in vain, and those behind it on the same connection with it.
+    # A tenth has waited 0.2 s in vain, and with it those behind it on the same connection.
     assert result.corrected.percentiles_us["99"] >= 200_000
 
 
 @pytest.mark.parametrize("load", [LOAD, SaturateLoad(connections=20)], ids=["rate", "saturate"])
 def test_who_resets_everything_is_not_stormed(load: RateLoad | SaturateLoad, moody: Moody, open_session: Open) -> None:
-    """Connections that bring no answer are opened again after pauses that double: 5 ms, 10, ... 640."""
+    """Connections that bring no answer are reopened after pauses that double: 5 ms, 10, ... 640."""
     server = moody(mood="reset")
     result = open_session(server.url).run(load, DURATION_S, label="resets")
     report = server.report()
@@ -154,7 +154,7 @@ def test_who_resets_everything_is_not_stormed(load: RateLoad | SaturateLoad, moo
 
 
 def test_what_fails_after_the_end_stays_in_the_books(moody: Moody, open_session: Open) -> None:
-    """Every connection waits when time is up, and is reset before the driver gives it up."""
+    """Every connection still waits when time is up, and is reset before the driver gives up on it."""
     server = moody(mood="reset", delay_us=700_000)
     session = open_session(server.url)
     result = session.run(RateLoad(rate_rps=100, connections=10), 0.5, label="late-resets")
@@ -174,7 +174,7 @@ def test_a_late_refusal_is_no_good_answer(moody: Moody, open_session: Open) -> N
 
 
 def test_refused_then_there(moody: Moody, open_session: Open) -> None:
-    """Nobody listens: an error long before the phase is over; the session is of use again when the server is there."""
+    """If nobody listens, a phase fails long before its end; the session can be used again once the server is there."""
     server = moody()
     port = server.port
     session = open_session(server.url)

@@ -1,4 +1,4 @@
-"""Is the latency true? Compared with a server whose behaviour is known, and with its own record of every answer."""
+"""Latencies compared with a server whose behaviour is known, and with its own record of every answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOAD = RateLoad(rate_rps=RATE_RPS, connections=CONNECTIONS)
 
 
 def true_latencies_us(report: Report, result: LoadResult) -> list[float]:
-    """From the intended send time to the server's answer, in rising order.
+    """Return the times from the intended send time to the server's answer, in rising order.
 
     The n-th request of connection c is slot c + n * CONNECTIONS of the schedule: connections are opened, and so
     accepted, in the order of their slots.
@@ -40,13 +40,13 @@ def at(values: list[float], percent: float) -> float:
 
 
 def value_at(latency: Latency, percent: float) -> float:
-    """From the spectrum: the first point with at least that share of all values."""
+    """Return the value of the first point in the spectrum with at least that share of all values."""
     return next(p.value_us for p in latency.spectrum if p.count >= percent / 100 * latency.count)
 
 
 def test_frozen_server(moody: Moody, open_session: Open) -> None:
-    """1 ms per answer, and once in 5 s everybody waits 0.5 s: a driver that leaves out what it did not send while it
-    waited sees nothing of this at p99."""
+    """Answers take 1 ms, and once in 5 s everybody waits 0.5 s: a driver that leaves out what it did not send while it
+    waited sees none of this at p99."""
     server = moody(delay_us=1000, freeze_at_ms=2000, freeze_ms=500)
     result = open_session(server.url).run(LOAD, 5, label="frozen")
     truth = true_latencies_us(server.report(), result)
@@ -55,8 +55,8 @@ def test_frozen_server(moody: Moody, open_session: Open) -> None:
     assert len(truth) >= 4_900
     assert result.corrected is not None
     assert result.corrected.count == 5_000
-    # What the wire and the driver add is fractions of a millisecond on an idle host, some milliseconds on a busy one.
-    # (Not p90: there the freeze begins, and one rank more or less is another world.)
+    # The wire and the driver add fractions of a millisecond on an idle host, some milliseconds on a busy one.
+    # (Not p90: there the freeze begins, and one rank more or less makes a world of difference.)
     for percent in (50, 75, 95, 99, 99.9, 100):
         assert value_at(result.corrected, percent) == pytest.approx(at(truth, percent), rel=0.05, abs=5_000)
     # The textbook figures of this server are a floor: on a busy host it takes longer to catch up after the freeze, and
@@ -85,7 +85,7 @@ def test_the_schedule_is_kept(moody: Moody, open_session: Open) -> None:
 
 
 def test_over_capacity(moody: Moody, open_session: Open) -> None:
-    """200 requests/s can be answered, 1000 are due: what has no answer must not make the latency look better."""
+    """200 requests/s can be answered, 1000 are due: unanswered requests must not make the latency look better."""
     server = moody(serial_us=5000)
     session = open_session(server.url)
     result = session.run(RateLoad(rate_rps=1000, connections=20), 3, label="over")
@@ -108,7 +108,7 @@ def test_over_capacity(moody: Moody, open_session: Open) -> None:
 
 
 def test_closed_loop(moody: Moody, open_session: Open) -> None:
-    """Never more than one request outstanding per connection, and the next one at once."""
+    """Each connection has at most one request outstanding, and sends the next one at once."""
     server = moody(delay_us=2000)
     result = open_session(server.url).run(SaturateLoad(connections=8), 2, label="closed")
     report = server.report()
@@ -124,7 +124,7 @@ def test_closed_loop(moody: Moody, open_session: Open) -> None:
 
 
 def test_connections_that_join(moody: Moody, open_session: Open) -> None:
-    """One after another, none before its time; each goes on at once when it has its answer."""
+    """They join one after another, none before its time; each goes on as soon as it has its answer."""
     server = moody(delay_us=100_000)
     load = JoinLoad(connections=20, join_s=1)
     result = open_session(server.url).run(load, 2, label="join")

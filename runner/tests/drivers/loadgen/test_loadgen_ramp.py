@@ -22,12 +22,12 @@ pytestmark = [pytest.mark.real, pytest.mark.alone]
 
 # Up, a jump down, nothing, and down to nothing.
 RAMP = RampLoad(points=((0, 0), (1, 800), (1, 250), (1.6, 250), (1.6, 0), (2.2, 0), (2.2, 600), (3, 0)), connections=20)
-# More than the server's queue of connections to accept holds.
+# More connections than the server's queue of those to accept holds.
 MANY = RampLoad(points=((0, 0), (0.5, 6000)), connections=1500)
 
 
 def assert_schedule(result: LoadResult, ramp: RampLoad) -> None:
-    """By the driver's own books. A busy machine may send late, and never early."""
+    """Check the driver's own books: a busy machine may send late, but never early."""
     assert result.due == math.ceil(ramp.due_until(ramp.duration_s))
     start_s, due_so_far, sent_so_far = 0.0, 0, 0
     for interval in result.intervals:
@@ -41,7 +41,7 @@ def assert_schedule(result: LoadResult, ramp: RampLoad) -> None:
 
 
 def assert_slots(report: Report, result: LoadResult) -> None:
-    """The first phase's requests came each on the connection whose turn it was, and none before it was due."""
+    """Check that each request of the first phase came on the connection whose turn it was, and none early."""
     assert isinstance(result.load, RampLoad)
     arrived_s: dict[int, list[float]] = {}
     for seen in report.requests:
@@ -84,7 +84,7 @@ def test_a_ramp_and_one_over_thousands_of_connections(moody: Moody, open_session
 
 
 def test_the_end_with_a_backlog(moody: Moody, open_session: Open) -> None:
-    """100 requests/s can be answered: of what the ramp asks for at its end, most is not sent, and counted."""
+    """100 requests/s can be answered: most of what the ramp asks for at its end is not sent, and is counted."""
     ramp = RampLoad(points=((0, 0), (2, 1000)), connections=10)
     result = open_session(moody(serial_us=10_000).url).run(ramp, 2, label="backlog")
     assert_books_balance(result)

@@ -29,7 +29,7 @@ MIX = RequestMix(
 
 
 class Server(ThreadingHTTPServer):
-    """Keeps what it reads; answers 404 to /unique/…"""
+    """A server that keeps what it reads, and answers 404 to /unique/…"""
 
     daemon_threads = True
     request_queue_size = 64
@@ -65,11 +65,11 @@ class Handler(BaseHTTPRequestHandler):
         self.do_GET()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: what went wrong stands in the driver's counts."""
+        """Log nothing: the driver counts what went wrong."""
 
 
 def test_a_mix_over_two_event_loops(driver: LoadgenDriver, tmp_path: Path) -> None:
-    """In two phases: whole requests, the asked shares, and numbers that come once in the session."""
+    """In both phases requests are whole, in the shares asked for, with numbers that come once in the session."""
     with answering(Server()) as server, driver.open(Target(server.url, (0, 0), tmp_path, requests=MIX)) as session:
         rate = session.run(RateLoad(rate_rps=600, connections=7), 1, label="rate")
         closed = session.run(SaturateLoad(connections=7), 0.3, label="closed")

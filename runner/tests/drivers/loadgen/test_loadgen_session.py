@@ -90,7 +90,7 @@ def test_bad_url(url: str, open_session: Open) -> None:
 
 @dataclass
 class Heard(Edge):
-    """When it was told what."""
+    """An edge that records what it was told, and when."""
 
     told: list[tuple[str, int]] = field(default_factory=list)
 
@@ -108,7 +108,7 @@ class Heard(Edge):
 
 
 def test_parts_of_a_load_are_as_long_as_is_asked_for(moody: Moody, open_session: Open) -> None:
-    """Each is told as it ends, with the percentiles of its own answers."""
+    """Each part is reported as it ends, with the percentiles of its own answers."""
     server, heard = moody(delay_us=100_000), Heard()
     session, heard.interval_s = open_session(server.url), 0.75
     result = session.warm(SaturateLoad(connections=4), 2.1, label="parts", edge=heard, lead_s=1.0)
@@ -168,7 +168,7 @@ def test_is_started_in_its_cgroup(driver: LoadgenDriver, tmp_path: Path) -> None
 
 
 def test_two_event_loops(moody: Moody, open_session: Open) -> None:
-    """A number of connections that cannot be shared evenly, and an event loop that gets none."""
+    """First the connections cannot be shared evenly, then one event loop gets none."""
     server = moody()
     cpu = min(os.sched_getaffinity(0))
     session = open_session(server.url, cpus=(cpu, cpu))
@@ -181,7 +181,7 @@ def test_two_event_loops(moody: Moody, open_session: Open) -> None:
         assert 0 < busiest_s <= result.driver_cpu_s + CLOCK_TICKS_S
     saturated = session.run(SaturateLoad(connections=3), 0.5, label="closed")
     assert saturated.completed > 0
-    assert server.report().connections == 3 + 2  # kept between phases; what was too much had been closed
+    assert server.report().connections == 3 + 2  # kept between phases; the surplus had been closed
 
 
 def test_interval_log(moody: Moody, open_session: Open, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_killed(moody: Moody, open_session: Open) -> None:
 
 
 def test_hanging(moody: Moody, open_session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stopped process says nothing and does not end: the wait has a bound."""
+    """A stopped process says nothing and does not end, so the wait has a bound."""
     session = open_session(moody().url)
     session.run(LOAD, 0.5, label="fine")
     monkeypatch.setattr(loadgen, "_OVERRUN_S", 1.0)
@@ -268,7 +268,7 @@ def test_protocol(driver: LoadgenDriver, moody: Moody) -> None:
     raw.say(json.dumps(good))
     assert raw.next()["event"] == "started"
     assert raw.next()["event"] == "interval"
-    # The end of its input ends it, in the middle of a phase.
+    # The end of its input ends it, even in the middle of a phase.
     raw.process.stdin.close()
     assert raw.process.wait(10) == 0
 

@@ -1,7 +1,7 @@
-# A stand-in for nixpkgs, for machines that cannot get the real one: the names of nix/nixpkgs-attributes.txt and no others, made
-# of what the host has. It shows that the flake is wired right and that its hashes are checked; it cannot show that a
-# package of nixpkgs exists or builds. `host.json` and `stdenv` are written beside this by the test (flake_checkout.py);
-# versions.json is what files of nixpkgs 26.05 say, the older one where they say two.
+# A stand-in for nixpkgs, for machines that cannot get the real one: the names of nix/nixpkgs-attributes.txt and no
+# others, made of what the host has. It shows that the flake is wired correctly and that its hashes are checked; it
+# cannot show that a package of nixpkgs exists or builds. The test writes `host.json` and `stdenv` beside this file
+# (flake_checkout.py); versions.json is what files of nixpkgs 26.05 say, the older version where they say two.
 {
   outputs =
     { ... }:

@@ -28,8 +28,8 @@ let
     from >= 0 && substring from (stringLength suffix) text == suffix;
   escaped = replaceStrings [ "." "+" ] [ "\\." "\\+" ];
 
-  # What can be built: the vendors' archives are out of reach where this is used; of a JDK that a registry has too, the
-  # test has packed an archive. To evaluate, nothing need be in reach.
+  # Keeps what can be built: the vendors' archives are out of reach where this is used; the test has packed an archive
+  # of a JDK that a registry has too. To evaluate, nothing needs to be in reach.
   withinReach =
     path: value:
     if host.everything then

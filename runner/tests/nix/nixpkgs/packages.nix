@@ -35,15 +35,15 @@ let
         builder = shell;
         args = [
           "-euc"
-          # Not the last: bash would become a program that closes its output before it ends, and Nix kills at once
-          # whoever has closed his.
+          # With `:` last, bash does not turn into the script's last program: that one may close its output before it
+          # ends, and Nix kills at once a builder that has closed its output.
           "${script}\n:"
         ];
         PATH = "${stdenv}/bin";
       }
       // attributes
     );
-  # As check-meta.nix of nixpkgs does, which looks at whatever is evaluated; the meta of what is refused can still be read.
+  # Like check-meta.nix of nixpkgs, which looks at whatever is evaluated; the meta of what is refused can still be read.
   isFree =
     licenses: all (license: license.free or false) (if isList licenses then licenses else [ licenses ]);
   withMeta =
@@ -69,7 +69,7 @@ let
   programs =
     packages: concatStringsSep ":" (map (package: "${package}/bin") packages ++ [ "${stdenv}/bin" ]);
 
-  # Where a JDK of the flake compiles: those that a registry has cannot.
+  # For where a JDK of the flake compiles: those that a registry has cannot.
   compiling =
     attributes:
     if attributes ? JAVA_HOME && !host.everything then
@@ -89,7 +89,7 @@ let
         };
       };
 
-  # The phases that the flake uses of stdenv's, in their order.
+  # The phases of stdenv that the flake uses, in their order.
   mkDerivation =
     arguments:
     let
@@ -139,7 +139,7 @@ let
         ) (compiling attributes // { PATH = programs (arguments.nativeBuildInputs or [ ]); })
       );
 
-  # A fixed-output derivation as of nixpkgs, whose server is a folder with files named by their sha256.
+  # A fixed-output derivation like that of nixpkgs, whose server is a folder with files named by their sha256.
   fetchurl =
     {
       url,
@@ -154,7 +154,7 @@ let
       {
         inherit url;
         inherit (host) seeds;
-        # As the real one, it is outside of the sandbox; the hash is checked anyway.
+        # Like the real one, it runs outside the sandbox; the hash is checked anyway.
         __noChroot = true;
         outputHashMode = "flat";
         outputHashAlgo = "sha256";
@@ -181,7 +181,7 @@ let
     '' { };
   onlyNamed = name: withMeta { } { } (build name "mkdir $out" { });
 
-  # The interpreter of the host, with the named distributions of those that it has, and what they require.
+  # The host's interpreter with the named distributions, which it has, and what they require.
   pythonWith =
     name: distributions:
     build name "${host.python} ${./python/environment.py} $out ${
@@ -250,7 +250,7 @@ let
       f = if isFunction file then file else import file;
       result = f (intersectAttrs (functionArgs f) packages // given);
     in
-    # As makeOverridable does, to sets of packages too.
+    # Like makeOverridable, for sets of packages too.
     if isAttrs result then result // { override = throw "not in the stand-in"; } else result;
 
   packages = {
@@ -328,7 +328,7 @@ let
             passAsFile = [ "text" ];
           }
       );
-    # What is built tells the environment that `nix develop` makes of the rest.
+    # The build's output tells the environment that `nix develop` makes of the rest.
     mkShell =
       attributes:
       build "shell" "export -p > $out" (

@@ -1,4 +1,4 @@
-"""What the page of a cell without a server shows: its figures, its arms, and what each of its forks counted.
+"""The page of a cell without a server: its figures, its arms, and what each of its forks counted.
 
 Figures are those of the results in samples/standalone."""
 
@@ -27,12 +27,12 @@ from tests.support.records import altered, with_forks
 
 
 def counts(sample: str, **changes: object) -> dict[str, str]:
-    """What is told beside figures of a result that says something else in these."""
+    """Return what is told beside the figures of a sample with these changes in what it has seen."""
     return {row.name: row.value for row in details_of(with_seen(read_sample(sample), changes)).facts}
 
 
 def below(blocks: Iterable[PageBlock], heading: str) -> dict[str, str]:
-    """The facts that stand below a heading, or that a reader opens by it."""
+    """Return the facts below a heading, or those that a reader opens by it."""
     shown = list(blocks)
     for place, one in enumerate(shown):
         if isinstance(one, Disclosure) and one.summary == heading:
@@ -49,7 +49,7 @@ def burn(loaded: LoadedRun) -> WebPage:
 
 @pytest.fixture(scope="module")
 def burn_fork(burn: WebPage) -> Section:
-    """The one that can be used; the first of its cell is invalid."""
+    """Return the fork that can be used; the first of its cell is invalid."""
     return section_of(burn, "fork-2")
 
 
@@ -108,7 +108,7 @@ def test_a_figure_stands_beside_what_is_expected_of_it(burn_fork: Section, few_f
     titles = ("Measured", "Expected", "Measured / expected")
     assert [figure_in(rows["throughput 1/s"], title).text for title in titles] == ["3,460", "4,000", "0.865"]
     assert figure_in(rows["CPU used %"], "Measured").text == "99.2"
-    assert figure_in(rows["CPU used %"], "Expected").title == "nothing is expected of this figure"
+    assert figure_in(rows["CPU used %"], "Expected").title == "no value is expected for this figure"
     (failed,) = (r for r in table_of(few_files.blocks, "Figures of fork 1") if r["Figure"] == "failed requests")
     figures = [figure_in(failed, title) for title in titles]
     assert [one.text for one in figures] == ["146", "0", "–"] and figures[2].title == "0 is expected"
@@ -124,11 +124,11 @@ def test_a_fork_says_why_it_cannot_be_used(burn: WebPage, burn_fork: Section) ->
 
 def test_a_fork_says_where_when_and_on_what_it_ran(burn_fork: Section, boxed: WebPage, few_files: WebPage) -> None:
     ran = {
-        "Order": "1 in block 2, 21 in the run", "Started": "2025-01-01 12:02 UTC, 8 s", "CPUs": "program 0-1",
+        "Order": "no. 1 in block 2, no. 21 in the run", "Started": "2025-01-01 12:02 UTC, 8 s", "CPUs": "program 0-1",
         "CPU confinement": "by cgroup cpusets, which no thread can leave",
         "CPU speed": "225.0 to 225.9 divisions/µs in 2 readings: moved by 0.4 %",
     }  # fmt: skip
-    host = {"Watched": "all of the program’s life", "Steal": "0.1 %", "Others’ CPU": "2.0 %", "CPU pressure": "–"}
+    host = {"Watched": "the program’s whole life", "Steal": "0.1 %", "Others’ CPU": "2.0 %", "CPU pressure": "–"}
     jvm = {
         "JVM": "OpenJDK 64-Bit Server VM, 21.0.8+9-LTS, Eclipse Adoptium", "Java": "21.0.8+9-LTS", "Options": "none",
         "CPUs that it sees": "2", "Kernel": "6.18, amd64",
@@ -193,7 +193,7 @@ def test_tasks_of_a_burn_are_counted_and_what_it_left_undone(burn_fork: Section)
     changes = {"completed_late": 0, "unfinished": 9, "warmup_unfinished": 3, "workers": None, "lower_bounds": 1234}
     assert counts("burn-fixed-2-flight-on-21", **changes).items() >= {
         ("Tasks", "6,998 due, 6,998 submitted, 6,990 done, 9 never"), ("Left over from the warm-up", "3 tasks"),
-        ("Workers", "as many as it takes"), ("Lower bounds", "1,234 latencies of tasks that were never done"),
+        ("Workers", "as many as needed"), ("Lower bounds", "1,234 latencies, of tasks that were never done"),
     }  # fmt: skip
 
 
@@ -234,7 +234,7 @@ def test_requests_of_a_fan_out_are_counted() -> None:
 
 def test_the_remote_system_is_counted(few_files: WebPage, loaded: LoadedRun) -> None:
     assert below(section_of(few_files, "fork-1").blocks, "Remote system") == {
-        "Requests": "20 answered, 20 at once, 0 abandoned by the caller, 0 refused, 0 faults that were ordered",
+        "Requests": "20 answered, 20 at once, 0 abandoned by the caller, 0 refused, 0 faults as ordered",
         "Answered late by": "not recorded",
         "CPU": "0.200 s",
     }
@@ -242,7 +242,7 @@ def test_the_remote_system_is_counted(few_files: WebPage, loaded: LoadedRun) -> 
     faults = remote.faults.model_copy(update={"status_500": 1, "close": 20, "never": 300})
     changed = remote.model_copy(update={"faults": faults, "lateness": latency(p99_us=2500)})
     found = {fact.name: str(fact.value) for fact in remote_facts(changed)}
-    assert found["Requests"].endswith("321 faults that were ordered")
+    assert found["Requests"].endswith("321 faults as ordered")
     assert found["Answered late by"] == "2.50 ms (p99)"
 
 
@@ -254,25 +254,24 @@ def test_pinning_counts_operations_carriers_and_events(loaded: LoadedRun) -> Non
     fork = cell_of(loaded, workload="pinning-class-init").forks[0]
     facts = facts_of(program_blocks(fork, loaded.run))
     assert facts["Threads"] == "100 started, 100 had a turn" and facts["Operations"] == "158 in 4.00 s"
-    assert facts["Carriers"] == "2 usual, 256 allowed, 2 at once, of them 0 in place of blocked ones"
+    assert facts["Carriers"] == "2 usual, 256 allowed, 2 at once, 0 of them in place of blocked ones"
     first, *stacks = pinned(fork)
-    assert first.text == "158 events jdk.VirtualThreadPinned, together 7.91 s." and stacks
+    assert first.text == "158 jdk.VirtualThreadPinned events, 7.91 s in total." and stacks
     (nothing,) = pinned(cell_of(loaded, workload="pinning-lock").forks[0])
-    assert nothing.text == "JDK Flight Recorder looked and saw no event jdk.VirtualThreadPinned."
+    assert nothing.text == "JDK Flight Recorder recorded no jdk.VirtualThreadPinned event."
     # A recorder that could not look is no finding.
     assert fork.result is not None
     blind = {"probe": "failed", "reason": "no recorder here", "count": None}
     (told,) = pinned(altered(fork, {"result": with_seen(fork.result, {"pinned": blind})}))
-    assert told.text == "JDK Flight Recorder could not look: no recorder here."
+    assert told.text == "JDK Flight Recorder could not record: no recorder here."
 
 
 def test_distributions_are_counts_and_milliseconds(burn_fork: Section) -> None:
     rows = {str(row["In ms"]): row for row in table_of([burn_fork], "Distributions of fork 2")}
     assert list(rows) == [
-        "From when it was due to its start", "From when it was due to its end", "Parks of workers",
-        "Parked while tasks were queued",
+        "From due time to start", "From due time to end", "Parks of workers", "Parked while tasks were queued",
     ]  # fmt: skip
-    first, parks = rows["From when it was due to its start"], rows["Parks of workers"]
+    first, parks = rows["From due time to start"], rows["Parks of workers"]
     assert list(first) == ["In ms", "count", "least", "p50", "p90", "p99", "p99.9", "most"]
     told = [[figure_in(row, title).text for title in list(row)[1:]] for row in (first, parks)]
     assert told == [
@@ -282,7 +281,7 @@ def test_distributions_are_counts_and_milliseconds(burn_fork: Section) -> None:
     assert figure_in(first, "p99.9") == missing(few.format("6,998"))
     assert figure_in(parks, "p90") == missing(few.format("15"))
     for sample, names in {
-        "pinning-class-init-21": ["From wanting to block to going on", "Pinned for"],
+        "pinning-class-init-21": ["From ready to block to going on", "Pinned for"],
         "fanout-virtual-21": ["Request, once it has a thread", "Answered after the first request"],
         "spawn-platform-pids-21": [],
         "hang-virtual-3-21": [],
@@ -292,16 +291,16 @@ def test_distributions_are_counts_and_milliseconds(burn_fork: Section) -> None:
 
 def test_parks_are_told_with_their_stretches(burn_fork: Section) -> None:
     assert below(burn_fork.blocks, "Parks of workers") == {
-        "Parked": "2 workers, together for 0.00934 s",
+        "Parked": "2 workers, for 0.00934 s in total",
         "Parked while tasks were queued": (
-            "15 stretches, 0.00900 s over all workers; no more workers counted than tasks were queued: 0.00881 s, "
+            "15 stretches, 0.00900 s over all workers; at most one worker per queued task: 0.00881 s, "
             "0.2 % of all workers’ time"
         ),
         "Of 0.100 ms and more": "6, 0.00863 s", "Of 1.00 ms and more": "4, 0.00830 s",
         "Of 10.0 ms and more": "0, 0 s",
         "The longest": "4.93 ms, from 0.00320 s on, with 8 tasks queued; thread 23",
-        "What they were parked on": "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject 17",
-        "Times set against each other to": "0.010 µs",
+        "Parked on": "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject 17",
+        "Clocks aligned to within": "0.010 µs",
     }  # fmt: skip
 
 
@@ -314,14 +313,14 @@ def test_what_parks_were_on_stands_by_how_often_and_lost_events_are_told() -> No
         return {row.name: row.value for row in facts}
 
     found = told(parks_by_blocker={"A": 2, "B": 3000}, lost_bytes=4096)
-    assert found["What they were parked on"] == "B 3,000; A 2"
-    assert found["Lost"] == "4,096 bytes of events: parks are missing"
-    assert told(probe="off") == {"JDK Flight Recorder": "not asked to look"}
+    assert found["Parked on"] == "B 3,000; A 2"
+    assert found["Lost"] == "4,096 bytes of events, so parks are missing"
+    assert told(probe="off") == {"JDK Flight Recorder": "not asked to record"}
     assert told(probe="failed", reason="no recorder here") == {"JDK Flight Recorder": "no recorder here"}
 
 
 def test_an_arm_that_did_not_come_to_the_leading_figure_has_none_in_its_column() -> None:
-    """A fork that failed requests has no time until all were answered, and its next figure counts others."""
+    """A fork that failed requests has no time until all were answered, and its next figure counts something else."""
     run = experiments_of("fanout")
 
     def failing(forks: int) -> Callable[[CellRecord, Fork], Fork]:

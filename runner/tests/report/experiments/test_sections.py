@@ -1,4 +1,4 @@
-"""The page of a run, a section for each kind of experiment: answers, charts, expectations, table.
+"""The page of a run, with a section for each kind of experiment: answers, charts, expectations, table.
 
 Figures are those of the results in samples/standalone."""
 
@@ -61,7 +61,7 @@ def row(sections: Sections, kind: str, executor: str, *axes: str) -> Row:
 
 
 def forks_in(one: Row) -> tuple[str, str]:
-    """Its status, and how many forks can be used of those that ran."""
+    """Return its status, and how many of the forks that ran can be used."""
     cell = one["Forks usable/ran"]
     assert isinstance(cell, Sorted)
     status, _, counts = cell.key.rpartition(" ")
@@ -189,24 +189,24 @@ def test_a_record_that_names_no_experiment_is_still_a_cell() -> None:
 def test_a_burn_is_set_against_what_is_expected_of_it(sections: Sections) -> None:
     told = sentences(sections["burn"], OLD)
     assert told["Throughput"] == (
-        "from 87 % of what is expected with fixed-2, burn, 8 in flight, 500 µs (3,460/s of 4,000/s), to 100 % with "
-        "virtual, burn, 5,000 per second, 50 µs (4,975/s of 5,000/s)."
+        "from 87 % of the expected throughput with fixed-2, burn, 8 in flight, 500 µs (3,460/s of 4,000/s) to 100 % "
+        "with virtual, burn, 5,000 per second, 50 µs (4,975/s of 5,000/s)."
     )
     assert told["CPU used"] == "25.0 to 99.2 % of the CPUs that it may use."
     assert told["Parked while tasks were queued"] == (
-        "a worker at most for 4.93 ms at a stretch (fixed-2, burn, 8 in flight, 500 µs); together 0.22 to 6.1 % of all "
-        "workers’ time."
+        "one worker for at most 4.93 ms at a stretch (fixed-2, burn, 8 in flight, 500 µs); all stretches together "
+        "0.22 to 6.1 % of all workers’ time."
     )
     assert sentences(sections["burn"], NEW)["Parked while tasks were queued"].startswith(
-        "a worker at most for 464 ms at a stretch (cached, burn, 8 in flight, 500 µs)"
+        "one worker for at most 464 ms at a stretch (cached, burn, 8 in flight, 500 µs)"
     )
 
 
 def test_threads_are_told_by_arm_with_memory_and_time(sections: Sections) -> None:
     told = sentences(sections["spawn"], OLD)
     assert told["platform"] == (
-        "RSS 25.8 to 53.0 KiB and VIRT 1,023 to 1,024 KiB per thread (in 2 conditions); of the whole process RSS 107 "
-        "to 307 MiB and VIRT 9,583 to 18,580 MiB (in 2 conditions); "
+        "RSS 25.8 to 53.0 KiB and VIRT 1,023 to 1,024 KiB per thread (in 2 conditions); RSS 107 to 307 MiB and VIRT "
+        "9,583 to 18,580 MiB for the whole process (in 2 conditions); "
         "all started after 0.164 to 5.20 s, over 3 conditions."
     )
     assert told["virtual"].startswith("RSS 2.23 to 3.73 KiB and VIRT 0 KiB per thread (in 2 conditions); ")
@@ -307,8 +307,8 @@ def test_a_row_says_what_it_ran_under_and_what_became_of_its_forks(sections: Sec
     ]  # fmt: skip
     assert "invalid: the hypervisor took 7 % of the CPU time" in plain(partly["Outcome"])
     assert plain(failed["Outcome"]) == "failed: the program had not ended after 90 s"
-    assert figure_in(failed, "p50 ms").title == "failed: no fork can be used"
-    assert figure_in(missing, "p50 ms").title == "not measured: no fork can be used"
+    assert figure_in(failed, "p50 ms").title == "failed: no usable fork"
+    assert figure_in(missing, "p50 ms").title == "not measured: no usable fork"
     assert "href" not in str(missing["Arm"]) and figure_in(partly, "p50 ms").under is None
     unwatched = row(sections, "burn", "virtual", OLD, "burn-unwatched")
     assert figure_in(unwatched, "parked while tasks were queued %").title == "this experiment has no such figure"
@@ -327,7 +327,7 @@ def test_an_outcome_says_how_far_it_came_and_what_helps(sections: Sections) -> N
 
 
 def test_a_program_that_this_jdk_cannot_run_came_to_its_end() -> None:
-    """As the first line of the page counts it."""
+    """The first line of the page counts it so."""
 
     def refused(fork: Fork) -> Fork:
         nothing = {"outcome": "not-on-this-jdk", "seen": None, "expected": None}
@@ -338,7 +338,7 @@ def test_a_program_that_this_jdk_cannot_run_came_to_its_end() -> None:
     cells = (first.model_copy(update={"forks": tuple(map(refused, first.forks))}), *others)
     first_row = rows_in(sections_of(replace(loaded, cells=cells))["spawn"])[0]
     assert forks_in(first_row) == ("ok", "2/2")
-    assert "no fork came to a figure" in {one.title for one in first_row.values() if isinstance(one, Figure)}
+    assert "no fork has a figure" in {one.title for one in first_row.values() if isinstance(one, Figure)}
 
 
 def test_a_figure_is_the_median_with_the_least_and_the_most_beneath(sections: Sections) -> None:
@@ -364,7 +364,7 @@ def test_a_row_is_set_against_what_is_expected_of_it(sections: Sections) -> None
     assert (expected.text, expected.under) == ("0", "kernel threads per thread")
     assert (ratio.text, ratio.title) == ("–", "0 is expected: 0 was measured")
     expected, ratio = against(row(sections, "spawn", "virtual", OLD, "spawn-print"))
-    assert expected.title == ratio.title == "nothing is expected of its figures"
+    assert expected.title == ratio.title == "no value is expected for its figures"
 
 
 def test_what_looking_costs_is_a_ratio_inside_blocks(loaded: LoadedRun, sections: Sections) -> None:
@@ -395,4 +395,4 @@ def test_a_closed_loop_with_fewer_tasks_under_way_than_were_asked_for_says_so() 
     run = experiments_of("burn")
     before, after = (sentences(sections_of(one)["burn"], OLD) for one in (run, with_forks(run, few)))
     assert "In flight" not in before
-    assert after["In flight"].startswith("2.") and "where 8 were asked for: its one submitter" in after["In flight"]
+    assert after["In flight"].startswith("2.") and "where 8 were asked for: the one thread " in after["In flight"]

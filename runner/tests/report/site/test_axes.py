@@ -42,7 +42,7 @@ def of_kind(pages: Mapping[str, WebPage], axis: str) -> list[WebPage]:
 
 
 def entries(page: WebPage) -> list[dict[str, str]]:
-    """Of each condition, what its executors came to."""
+    """Return what the executors of each condition came to."""
     rows = table_of(page.blocks, "Table of what was measured")
     return [{title: cell.words for title, cell in row.items() if isinstance(cell, Sorted)} for row in rows]
 
@@ -83,14 +83,14 @@ def test_a_cell_without_a_fork_that_can_be_used_is_told_as_such_and_hides_no_old
 
 
 def test_an_executor_alone_is_nothing_that_others_are_compared_with() -> None:
-    """As Helidon, which has no other."""
+    """Helidon, for one, has no other executor."""
     alone = made_up(replace(QUICK, executors=("liberty",)))
     (row,) = entries(axis_pages([digest_of(alone)])["by/jdk/temurin-25.html"])
     assert plain(row["liberty"]) == "measured nothing is compared with it"
 
 
 def test_a_host_keeps_its_own_row_and_an_older_cell_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which is not put into words at all."""
+    """The older cell is not even put into words."""
     loaded = made_up(replace(QUICK, jdks=("temurin-25",)))
     runs = [later(loaded, "new", "2025-01-01"), later(loaded, "old", "2024-01-01")]
     runs.append(later(loaded, "elsewhere", "2023-01-01", host="another"))
@@ -157,7 +157,7 @@ def run() -> RunDigest:
 
 
 def on_servers(run: RunDigest, *servers: str) -> RunDigest:
-    """As if each of them had come to what Open Liberty did."""
+    """Return the run as if each of these servers had come to what Open Liberty did."""
     cells = [
         replace(cell, server=server, executor=(virtual_of if cell.executor == "virtual" else own_pool)(server))
         for server in servers
@@ -244,7 +244,7 @@ def test_the_page_of_a_workload_shows_it_and_every_text_of_it_stays_text(tmp_pat
     file = tmp_path / "page.html"
     file.write_text(pages_of(TEMPLATES).render(pages[PAGE]), "utf-8")
     elements = Elements(file)
-    assert "not which server is better in general" in elements.text and HOSTILE in elements.text
+    assert "does not say which server is better in general" in elements.text and HOSTILE in elements.text
     assert "img" not in elements.tags and "#servers" in elements.targets
 
 

@@ -1,4 +1,4 @@
-"""What was published: what a run that repeats it records, what its page and a terminal show, what several runs say."""
+"""Published claims: what a run that repeats one records, what its page and a terminal show, what several runs say."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ OPEN = Estimate(0.11, 0.01, 1.21, 5, of_ratio=True)
 
 @pytest.fixture(scope="module")
 def run() -> RunDigest:
-    """It has no cell that a claim is about."""
+    """Return a run without a cell that a claim is about."""
     return digest_of(made_up(replace(QUICK, blocks=1, windows=1)))
 
 
 def saying(
     run: RunDigest, what: Estimate | str, *, host: str = "h", name: str = "r", kernel: str = "6.1", build: str = "25"
 ) -> RunDigest:
-    """An estimate of the one cell, or why there is none; "nowhere" says why there is no cell."""
+    """Return the run with an estimate of the one cell, or why there is none; for "nowhere", why there is no cell."""
     estimate, why = (None, what) if isinstance(what, str) else (what, None)
     behind = (CellForks(name, key("virtual").cell_id, 5, 0),) if estimate else ()
     of_check = CheckEvidence("", (CellEvidence(key("virtual"), build, estimate, why, behind=behind),))
@@ -89,7 +89,7 @@ def test_nobody_is_sent_to_measure_thousands_of_blocks() -> None:
 def test_as_many_blocks_would_decide_a_check_as_every_cell_of_it_needs(
     value: float, blocks: tuple[int | None, ...], one_is_enough: bool, told: int | None
 ) -> None:
-    """Or where one is enough, one that lies in the range."""
+    """Where one cell is enough, it takes as many as one that lies in the range."""
     (first, *_), open_, some = CHECKED.checks, ClaimVerdict.INCONCLUSIVE, Estimate(value, 90.0, 110.0, 5)
     cells = [JudgedCell(key=key("virtual"), build="25", estimate=some, verdict=open_, blocks=one) for one in blocks]
     asked = first.model_copy(update={"one_is_enough": one_is_enough})
@@ -161,7 +161,7 @@ def test_why_a_claim_has_no_check_is_said_where_a_run_repeats_its_experiment_too
 
 
 def test_a_cell_is_linked_in_the_newest_run_that_its_estimate_rests_on(run: RunDigest) -> None:
-    """Not in one that has no record of it, nor in one with another build of the JDK, which is a row of its own."""
+    """A run without a record of it is not linked, nor one with another build of the JDK, which is a row of its own."""
     runs = [
         replace(saying(run, what, name=name, build=build), folder=f"{name}/")
         for what, name, build in (
@@ -176,7 +176,7 @@ def test_a_cell_is_linked_in_the_newest_run_that_its_estimate_rests_on(run: RunD
 
 
 def test_forks_of_a_cell_in_two_groups_are_a_warning(run: RunDigest) -> None:
-    """Beside the verdicts that rest on it."""
+    """The warning stands beside the verdicts that rest on the cell."""
     for two_modes, warnings in (((key("virtual"),), 1), ((key("virtual", cpus=2),), 0)):
         told = host_verdicts((CHECKED,), [saying(replace(run, two_modes=two_modes), FULL)])
         page = claims_page((CHECKED,), told, {})
@@ -245,12 +245,12 @@ def test_a_run_that_repeats_the_experiment_where_it_cannot_be_tested_says_why(tm
 
 
 def published(page: str) -> str:
-    """Its part about what was published."""
+    """Return the part of the page about what was published."""
     return page.split('id="published"')[1].split('id="cells"', maxsplit=1)[0]
 
 
 def repeating() -> LoadedRun:
-    """A run of a scenario."""
+    """Return a run of a scenario."""
     return with_scenario(made_up(replace(QUICK, blocks=1)))
 
 
@@ -311,7 +311,7 @@ def test_the_page_shows_every_claim_below_its_source_and_sets_apart_what_no_sour
     ],
 )
 def test_a_verdict_says_where_it_is_that_of_one_run(verdict: ClaimVerdict, told: str) -> None:
-    """Those of all runs of the host may say more."""
+    """The verdicts of all runs of the host may say more."""
     loaded = repeating()
     assert loaded.run.scenario is not None
     badge, _ = claim_in_run(JudgedClaim(loaded.run.scenario.claims[0], verdict), None)
@@ -320,7 +320,7 @@ def test_a_verdict_says_where_it_is_that_of_one_run(verdict: ClaimVerdict, told:
 
 
 def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was() -> None:
-    """Without `only`, `inference` and `no_url`."""
+    """The record of such a run has no `only`, `inference` and `no_url`."""
     loaded = repeating()
     data = json.loads(loaded.run.model_dump_json())
     for claim in data["scenario"]["claims"]:

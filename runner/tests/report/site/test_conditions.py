@@ -59,7 +59,7 @@ def test_what_is_not_decided_is_told_apart() -> None:
 
 
 def test_of_several_runs_the_one_that_knows_best_answers_as_all_come_to_together() -> None:
-    """0.637 known well must not give way to 0.63 of a noisy day, nor be told as if there were no other day."""
+    """A well-known 0.637 must not give way to 0.63 of a noisy day, nor be told as if there were no other day."""
     run = digest_of(made_up(FIVE))
     noisy, known = saying(run, "b", 0.56, 0.63, 0.72), saying(run, "a", 0.620, 0.637, 0.655)
     found = first_of(noisy, known)
@@ -100,7 +100,7 @@ def test_what_several_runs_leave_open_is_no_difference_where_they_exclude_all_th
 
 
 def test_each_figure_is_pooled_by_the_blocks_behind_it() -> None:
-    """Where the leading one is a bound in three blocks of five, as a rate held may be, others have all five."""
+    """If the leading one is a bound in three blocks of five, as a rate held may be, the others have all five."""
     run = digest_of(made_up(FIVE))
     condition = run.conditions[0]
     lead, other, *_ = condition.advice

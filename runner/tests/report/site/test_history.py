@@ -58,7 +58,7 @@ def test_a_constant_series_has_no_change(length: int, value: float) -> None:
     ],
 )  # fmt: skip
 def test_false_alarms_are_rare(noise: str, length: int, share: float) -> None:
-    """As the module's table says: with such a share, 300 series have more in at most one of 1,000 tries."""
+    """The shares are those of the module's table; 300 series exceed such a share in at most one of 1,000 tries."""
     drawn = np.random.default_rng(7)
     series = drawn.normal(size=(300, length)) if noise == "normal" else drawn.standard_t(3, size=(300, length))
     assert sum(bool(change_points(one.tolist())) for one in series) <= binom.ppf(0.999, len(series), share)
@@ -71,7 +71,7 @@ def test_false_alarms_are_rare(noise: str, length: int, share: float) -> None:
 def test_a_small_step_is_missed_in_few_runs_or_if_recent(
     runs: int, first_after: int, step: float, found: float
 ) -> None:
-    """As the module's table says, from fewer series: the page must not let "no change" pass for none."""
+    """The shares are those of the module's table, from fewer series: "no change" on the page must not pass for none."""
     series = np.random.default_rng(runs + first_after).normal(0, 0.02, (400, runs))
     series[:, first_after:] += step
     assert np.mean([bool(change_points(one.tolist())) for one in series]) == pytest.approx(found, abs=0.06)
@@ -85,7 +85,7 @@ def test_runs_that_hang_together_raise_false_alarms() -> None:
 
 
 def digests(ratios: list[float], hosts: list[str] | None = None) -> list[RunDigest]:
-    """Of as many runs, newest first, with these ratios of their throughputs."""
+    """Return the digests of as many runs, newest first, with these ratios of their throughputs."""
     loaded = made_up(replace(QUICK, jdks=("temurin-25",), blocks=2, windows=1))
     found = []
     for day, ratio in enumerate(ratios, start=1):
@@ -99,7 +99,7 @@ def digests(ratios: list[float], hosts: list[str] | None = None) -> list[RunDige
 
 
 def pages_of(runs: list[RunDigest]) -> tuple[WebPage, WebPage]:
-    """Of all histories, and of the only one."""
+    """Return the page of all histories, and that of the only one."""
     pages = history_pages(runs)
     (own,) = (page for path, page in pages.items() if path != INDEX)
     return pages[INDEX], own
@@ -115,18 +115,18 @@ def points_of(chart: Chart) -> Sequence[Row]:
 
 
 def without_verdicts(run: RunDigest) -> RunDigest:
-    """Of a single block, say."""
+    """Return the run without verdicts, as after a single block."""
     advice = ((one, tuple(replace(told, judged=False) for told in one.advice)) for one in run.conditions)
     return replace(run, conditions=tuple(replace(one, advice=told) for one, told in advice))
 
 
 def with_settings(run: RunDigest, digest: str) -> RunDigest:
-    """Both executors had other options or parameters."""
+    """Return the run as if both executors had other options or parameters."""
     return replace(run, conditions=tuple(replace(one, settings=(digest, digest)) for one in run.conditions))
 
 
 def test_a_change_behind_a_run_that_tells_nothing_names_all_that_is_new_since_the_one_before_it() -> None:
-    """The row of the change would name the kernel alone, and the JDK would stand where no ratio counts."""
+    """Otherwise the row of the change would name the kernel alone, and the JDK would stand where no ratio counts."""
     runs = digests([0.80, 0.81, 0.80, 0.70, 0.60, 0.61, 0.60])
     runs = [replace(run, jdks=(("temurin-25", "25.0.9"),)) if run.run_id >= "run-04" else run for run in runs]
     runs = [replace(run, kernel="7.0") if run.run_id >= "run-05" else run for run in runs]
@@ -143,7 +143,7 @@ def test_a_history_says_where_it_changed_by_how_much_and_what_was_new() -> None:
     runs = [replace(run, servers=newer) if run.run_id == "run-07" else run for run in runs]
     runs = [with_settings(run, "ab" * 32) if run.run_id == "run-07" else run for run in runs]
     index, page = pages_of(runs)
-    assert str(index.summary).endswith("2 of 2 series long enough to show a change of level changed.")
+    assert str(index.summary).endswith("2 of the 2 series that are long enough to show a change of level did change.")
     assert str(page.summary).endswith("1 change of level in 7 runs.")
     assert [one.text for one in found(page.blocks, Pre)] == [".venv/bin/matrix compare run-06 run-07"]
     rows = table_of(page.blocks, "Runs: ")
@@ -208,7 +208,7 @@ KINDS = {
 
 @pytest.mark.parametrize(("figures", "told"), KINDS.values(), ids=KINDS)
 def test_two_kinds_of_starts_are_looked_for_over_all_runs(figures: list[tuple[float, ...]], told: str | None) -> None:
-    """Of one executor; the other has no figures."""
+    """One executor has these figures, the other has none."""
     runs = [
         replace(run, conditions=(replace(run.conditions[0], forks=(("liberty", of_run), ("virtual", ()))),))
         for run, of_run in zip(digests([0.8] * len(figures)), figures, strict=True)
@@ -218,7 +218,9 @@ def test_two_kinds_of_starts_are_looked_for_over_all_runs(figures: list[tuple[fl
     assert said == ([f"liberty: {told}."] if told else [])
     (_, page) = pages_of([replace(runs[0], jdks=(("temurin-25", "25.0.9"),)), *runs[1:]])
     rest = [str(one) for items in found(section_of(page, "executors").blocks, Items) for one in items.items]
-    assert all("8 forks of 2 runs" in one for one in rest), "no two builds of the JDK are looked at together"
+    assert len(rest) == bool(told) and all("8 forks of 2 runs" in one for one in rest), (
+        "no two builds of the JDK are looked at together"
+    )
 
 
 def test_the_forks_of_both_are_kept_for_that() -> None:
@@ -234,7 +236,7 @@ def test_hosts_are_never_mixed_and_a_single_run_is_no_history() -> None:
     told, alone = histories(runs)
     assert [len(one.runs) for one in told] == [2] and alone == 1 and not told[0].changed
     said = [plain(one.text) for one in found(pages_of(runs)[0].blocks, Prose)]
-    assert said == ["1 more condition has a ratio in one run only: a history begins with the second."]
+    assert said == ["1 more condition has a ratio in one run only: a history needs two."]
     for some in (runs[:2], runs[:1], []):
         (lone,) = history_pages(some).values()
         assert not found(lone.blocks, Charts) and len(found(lone.blocks, Prose)) == 1

@@ -36,13 +36,13 @@ FIVE = Shape(blocks=5, windows=1)
 
 
 def front(*runs: LoadedRun) -> str:
-    """The front page of these runs, none of which judges what was published."""
+    """Return the front page of these runs, none of which judges what was published."""
     newest_first = sorted(map(digest_of, runs), key=lambda run: (run.started_at, run.run_id), reverse=True)
     return pages_of(TEMPLATES).render(home_page(tuple(newest_first), (), (), offered(MATRIX)))
 
 
 def opening(*runs: LoadedRun) -> str:
-    """What it says before anything is picked."""
+    """Return what the front page says before anything is picked."""
     return front(*runs).split('id="said"')[1].split('id="map"')[0]
 
 
@@ -108,7 +108,7 @@ def test_of_several_options_the_best_is_told_and_the_others_by_name() -> None:
     said = said_of(digest_of(run))
     assert said.count("times that of the pool") == 1
     others = ", ".join(f"virtual+carriers-{number}" for number in numbers[1:])
-    assert f" 0.927 (0.914–0.940) times that of the pool. The options; better by less: {others}. " in said
+    assert f" 0.927 (0.914–0.940) times that of the pool. The options; smaller gains: {others}. " in said
 
 
 def test_better_options_are_not_judged_beside_a_pool_that_lost_another_number_of_forks() -> None:
@@ -122,7 +122,7 @@ def test_better_options_are_not_judged_beside_a_pool_that_lost_another_number_of
     (four,) = nothing.better
     told, beside = four.words.split("; ")
     assert told == "throughput is 55 % higher with virtual+carriers-4 than with virtual (1.55, 95 % interval 1.49–1.61)"
-    assert beside.startswith("it is not judged beside the pool: ") and "liberty" in beside and "0.90" not in beside
+    assert beside.startswith("it is not judged against the pool: ") and "liberty" in beside and "0.90" not in beside
     assert "times that of the pool" in work.better[0].words
 
 
@@ -295,7 +295,7 @@ def test_a_command_of_the_user_is_named_by_what_it_serves() -> None:
 
 
 def test_what_is_offered_can_be_asked_for() -> None:
-    """Pair by pair against the planner; nothing else can be."""
+    """Every pair is checked against the planner; what is not offered cannot be asked for."""
     found = offered(MATRIX)
     served = {(one["workload"], one["server"]): one["waits"] for one in found.served}
     for workload, server, wait_us in product(MATRIX.workloads, MATRIX.servers, (0, 2000)):
@@ -311,7 +311,7 @@ def test_what_is_offered_can_be_asked_for() -> None:
 
 
 def test_answers_sort_by_their_ratios_and_runs_by_the_forks_that_can_be_used(tmp_path: Path) -> None:
-    """Ratios have two or three decimals, so that their text has another order."""
+    """Ratios have two or three decimals, so that their texts sort in another order."""
     loaded = made_up(replace(FIVE, burn_us=(0, 100)))
     (run,) = built([loaded], tmp_path / "site").runs
     page = (tmp_path / "site" / "index.html").read_text("utf-8")
@@ -349,7 +349,7 @@ def test_a_single_condition_and_a_published_experiment_open_no_map() -> None:
 
 
 def test_conditions_are_counted_alike_everywhere_on_the_page() -> None:
-    """What two hosts measured is two, as in the table of answers."""
+    """A condition that two hosts measured counts as two, as in the table of answers."""
     one = later(made_up(replace(FIVE, jdks=("temurin-25",))), "one", "2024-01-01")
     page = front(one, later(one, "two", "2025-01-01", host="another"))
     assert "Over all 2 conditions" in page and "2 conditions measured, in 2 runs on 2 hosts" in page
@@ -368,7 +368,7 @@ def test_what_has_no_ratio_sorts_by_what_stands_for_it(value: str, key: str) -> 
 
 
 def test_two_machines_of_one_name_are_two_hosts() -> None:
-    """As a virtual machine that was given more CPUs."""
+    """A virtual machine before and after it was given more CPUs is two hosts."""
     small = later(made_up(replace(FIVE, jdks=("temurin-25",))), "small", "2024-01-01")
     host = small.run.latest_session.host
     cpu = host.cpu.model_copy(update={"online": (*host.cpu.online, 98, 99)})

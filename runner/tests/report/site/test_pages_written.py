@@ -68,7 +68,7 @@ def test_the_site_has_the_records_of_run_and_cells_which_are_read_once(tmp_path:
 
 
 def test_a_record_on_the_site_is_the_file_that_was_measured(tmp_path: Path, loaded: LoadedRun) -> None:
-    """The same file under another name, no link that leads out of the site; a link in the results is followed."""
+    """The record is the same file under another name, not a link out of the site; a link in the results is followed."""
     store = stored(tmp_path / "measured", loaded)
     one, two = (store.cell_path(cell.key) for cell in loaded.cells[:2])
     elsewhere = one.rename(tmp_path / "elsewhere.json")
@@ -80,7 +80,7 @@ def test_a_record_on_the_site_is_the_file_that_was_measured(tmp_path: Path, load
 
 
 def test_every_page_has_the_menu_and_every_link_leads_to_a_file_of_the_site(tmp_path: Path, loaded: LoadedRun) -> None:
-    """And no policy allows another."""
+    """The security policy of no page allows anything from elsewhere."""
     site_of([later(loaded, "older", "2024-01-01"), loaded], tmp_path / "site")
     site = (tmp_path / "site").resolve()
     pages = {page: Elements(page) for page in site.rglob("*.html")}
@@ -123,7 +123,7 @@ def test_no_log_outside_of_the_run_is_read(tmp_path: Path, loaded: LoadedRun) ->
     }  # fmt: skip
     site = site_of([with_forks(loaded, lambda _, fork: fork.model_copy(update={"logs": paths}))], tmp_path / "site")
     page = (site / "cells" / f"{loaded.cells[0].key.cell_id}.html").read_text("utf-8")
-    assert page.count("outside of the run") == 6
+    assert page.count("outside the run") == 6
     assert page.count("there is no such file") == 4
     assert page.count("cannot be read") == 2
     for file in (tmp_path / "site").rglob("*"):
@@ -181,20 +181,20 @@ def test_a_report_that_is_stopped_leaves_the_old_site_and_the_next_one_tidies_up
 
 
 def test_a_disk_without_room_is_one_message_and_the_old_site_stays(tmp_path: Path, loaded: LoadedRun) -> None:
-    """Wherever it fills up: in a file of all runs, or while a run's own pages are written, whose fault it is not."""
+    """The disk may fill up in a file of all runs, or in a run's own pages, which is not the fault of that run."""
     site_of([loaded], tmp_path / "site")
     before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
 
     def full() -> LoadedRun:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    told = r"site: the site cannot be written: No space left on device; what stood there stays"
+    told = r"site: the site cannot be written: No space left on device; the folder stays as it was"
     with pytest.raises(MatrixError, match=told):
         build_site([SiteRun("run", full)], tmp_path / "site", background())
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
     try:
-        with pytest.raises(MatrixError, match="the site cannot be written: File too large; what stood there stays"):
+        with pytest.raises(MatrixError, match="the site cannot be written: File too large; the folder stays as it was"):
             site_of([loaded], tmp_path / "site")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -204,7 +204,7 @@ def test_a_disk_without_room_is_one_message_and_the_old_site_stays(tmp_path: Pat
 def test_a_run_that_fits_on_no_page_of_all_is_left_out_of_them(
     tmp_path: Path, loaded: LoadedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its own pages could be written, and the other runs' ratios beside its own cannot."""
+    """The run's own pages can be written, but not its ratios beside those of other runs."""
 
     def stumbles(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
         if "odd" in {run.run_id for run in runs}:
@@ -234,7 +234,7 @@ def test_a_folder_of_somebody_else_is_never_replaced(tmp_path: Path, loaded: Loa
     (tmp_path / "photos" / "cat.png").write_text("cat")
     (tmp_path / "file").write_text("text")
     for name in ("photos", "file"):
-        with pytest.raises(MatrixError, match="no site of this tool"):
+        with pytest.raises(MatrixError, match="not a site of this tool"):
             site_of([loaded], tmp_path / name)
     assert (tmp_path / "photos" / "cat.png").read_text() == "cat"
 
@@ -272,7 +272,7 @@ def test_where_the_second_rename_fails_the_old_site_is_put_back(
     monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: NoExchange())
     monkeypatch.setattr(Path, "rename", failing)
     with (
-        pytest.raises(MatrixError, match="Input/output error; what stood there stays"),
+        pytest.raises(MatrixError, match="Input/output error; the folder stays as it was"),
         replace_folder.replacing(site) as fresh,
     ):
         (fresh / "new").touch()
@@ -282,7 +282,7 @@ def test_where_the_second_rename_fails_the_old_site_is_put_back(
 def test_bad_input_is_one_message(tmp_path: Path, loaded: LoadedRun) -> None:
     with pytest.raises(MatrixError, match="no run to report"):
         site_of([], tmp_path / "site")
-    with pytest.raises(MatrixError, match=r"no page\.html\.j2"):
+    with pytest.raises(MatrixError, match=r"page\.html\.j2, .* missing"):
         site_of([loaded], tmp_path / "site", templates=tmp_path)
     assert not (tmp_path / "site").exists()
 
@@ -321,7 +321,7 @@ def test_a_page_of_experiments_only_has_nothing_empty(tmp_path: Path) -> None:
     elements = Elements(site / "index.html")
     assert not {"answers", "cells", "cells-table", "precision"} & set(elements.ids)
     assert {*(f"experiment-{kind}" for kind in BY_NAME), "reading", "reproduce"} <= set(elements.ids)
-    for words in ("0 of 0", "request executor", "per request", "Closed and open loop", "fresh server process"):
+    for words in ("0 of 0", "request executor", "CPU per request", "Closed and open loop", "fresh server process"):
         assert words not in elements.text
 
 
@@ -333,7 +333,7 @@ def test_a_page_with_servers_only_says_nothing_of_experiments() -> None:
 
 @pytest.mark.parametrize(("hostile", "pages"), [(hostile_run, 4), (hostile_experiments, 6)])
 def test_hostile_text_becomes_no_element(tmp_path: Path, hostile: Callable[[Path], LoadedRun], pages: int) -> None:
-    """Neither on its own pages nor on those of all runs, and leads nowhere outside of the site."""
+    """Hostile text becomes no element on pages of its run or of all runs, and leads nowhere outside of the site."""
     own = site_of([hostile(tmp_path / "run"), with_scenario(made_up(QUICK))], tmp_path / "site")
     shown = [own / "index.html", *(own / "cells").glob("*.html")]
     assert len(shown) == pages

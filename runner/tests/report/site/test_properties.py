@@ -1,5 +1,5 @@
-"""What holds for every page of every kind of run: links lead somewhere, and nothing is shown that is no figure or text.
-Whatever stands in the index that a site is put together from, the site is written, and text stays text."""
+"""Properties of every page of every kind of run: links lead somewhere, and nothing but figures and text is shown.
+Whatever is in the index that a site is put together from, the site is written, and text stays text."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_every_link_leads_somewhere_and_no_id_stands_twice(pages: dict[Path, Ele
 
 
 def test_every_page_can_be_reached_from_the_front_page(pages: dict[Path, Elements]) -> None:
-    """By links alone."""
+    """Only links are followed."""
     found: set[Path] = set()
     waiting = [next(iter(pages))]
     while waiting:
@@ -119,7 +119,7 @@ NAMES = ("a", "b")
 
 
 def places(part: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container in `part` and every key or index of it."""
+    """Yield every container in `part` with each of its keys or indices."""
     inside = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
     for key, value in inside:
         yield part, key
@@ -128,7 +128,7 @@ def places(part: Any) -> Iterator[tuple[Any, Any]]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[tuple[SiteRun, ...], Path]:
-    """Two runs, and the site of them."""
+    """Make two runs, and a site of them."""
     folder = tmp_path_factory.mktemp("fuzz")
     loaded = made_up(replace(QUICK, blocks=2, windows=1))
     for name in NAMES:
@@ -140,7 +140,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[tuple[SiteRun, ...],
 
 
 def put_together_again(made: tuple[tuple[SiteRun, ...], Path], again: Path, change: Callable[[Any], None]) -> None:
-    """The site in `again`, beside one whose index of run `a` was changed."""
+    """Build the site anew in `again`, from a copy in which the index of run `a` was changed."""
     runs, site = made
     shutil.rmtree(again, ignore_errors=True)
     shutil.copytree(site, again, copy_function=os.link)

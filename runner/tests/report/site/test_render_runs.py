@@ -1,5 +1,5 @@
-"""Pages of many runs: made by several processes, or taken over from the site that stands, unless anything that they are
-made of is another; and what stops none of the others."""
+"""Pages of many runs: made by several processes, or taken over from the existing site unless anything that they are
+made of has changed; and faults that stop no other run."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from tests.support.served_runs import QUICK, made_up
 from tests.support.shipped import JDKS, LOADS, MATRIX, REGISTRY, TEMPLATES
 from tests.support.sites import background, later, stored
 
-# The first cell is written before processes are forked for the others. Each of those that sleep misses its first
-# SIGTERM, as it may one that comes right before it falls asleep.
+# The first cell is written before processes are forked for the others. Each sleeping process misses its first SIGTERM,
+# as it may miss one that comes right before it falls asleep.
 SLEEPERS = """
 import os, signal, sys, time
 from dataclasses import replace
@@ -77,12 +77,12 @@ LARGE = replace(QUICK, burn_us=tuple(range(5)), blocks=1, windows=1)
 
 @pytest.fixture(scope="module")
 def served() -> LoadedRun:
-    """With more cells than a process writes at a time."""
+    """Return a run with more cells than a process writes at a time."""
     return made_up(LARGE)
 
 
 def load_nothing() -> None:
-    """For runs that are only counted."""
+    """Load nothing: these runs are only counted."""
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_processes_start_where_they_pay(cells: list[int], cpus: int, at_a_time: 
 
 
 def built(site: Path, *stores: RunStore) -> Built:
-    """A site of these stores."""
+    """Build a site of these stores."""
     runs = [SiteRun(str(store.directory), store.load, store.stamp()) for store in stores]
     return build_site(runs, site, background())
 
@@ -181,7 +181,7 @@ def test_a_process_that_is_killed_is_one_message(
     monkeypatch.setattr(render_runs, "processes", lambda *_: 2)
     monkeypatch.setattr(render_runs, "writers", lambda *_: [for_their_cells] * 2)
     runs = [SiteRun("run", partial(with_last_cell, kill_me, served))] * 2
-    with pytest.raises(MatrixError, match="was killed; the kernel does so where memory runs out"):
+    with pytest.raises(MatrixError, match="was killed; the kernel does so when memory runs out"):
         list(render_runs.make_all(runs, tmp_path, TEMPLATES, ()))
     assert not active_children()
 
@@ -209,7 +209,7 @@ def test_no_process_outlives_its_parent(tmp_path: Path, served: LoadedRun, numbe
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The runs whose pages are made from now on, and not taken over."""
+    """Return a list of the runs whose pages are made from now on, not taken over."""
     ids: list[str] = []
     real = RunWriter.write_index
 
@@ -235,7 +235,7 @@ class Site:
         self.background = Background(self.templates, MATRIX, REGISTRY, JDKS, LOADS)
 
     def is_made(self) -> bool:
-        """Write it; are the run's pages made, and not taken over?"""
+        """Write the site and return whether the run's pages were made, not taken over."""
         self.made.clear()
         run = SiteRun("run", self.store.load, self.store.stamp())
         build_site([run], self.folder, self.background)
@@ -300,7 +300,7 @@ def test_what_matrix_toml_says_is_on_pages_that_are_always_made(site: Site) -> N
 
 
 def test_only_a_run_that_changed_is_made_again(tmp_path: Path, made: list[str]) -> None:
-    """Or whose digest is damaged or lies about its folder: it is not believed."""
+    """A run whose digest is damaged or names another folder is made again, too: such a digest is not believed."""
     loaded = made_up(ONE)
     first = stored(tmp_path / "a", later(loaded, "a", "2024-01-01"))
     second = stored(tmp_path / "b", later(loaded, "b", "2024-01-02"))
@@ -327,7 +327,7 @@ def test_only_a_run_that_changed_is_made_again(tmp_path: Path, made: list[str]) 
 def test_a_file_that_cannot_be_taken_over_leaves_no_part_of_its_run(
     tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else the next site would find the part, with the stamp of the whole."""
+    """The next site would find such a part, with the stamp of the whole."""
     loaded, folder = made_up(ONE), tmp_path / "site"
     runs = [stored(tmp_path / name, later(loaded, name, "2024-01-01")) for name in ("a", "b")]
     built(folder, *runs)
@@ -349,7 +349,7 @@ def test_a_file_that_cannot_be_taken_over_leaves_no_part_of_its_run(
 
 
 def test_a_run_that_stands_twice_or_cannot_be_read_is_told_on_the_front_page_and_stops_no_other(tmp_path: Path) -> None:
-    """As when a reference run is shown first by itself, and then beside a copy of it among the results."""
+    """A reference run may be shown first by itself, and then beside a copy of it among the results."""
     loaded = made_up(replace(QUICK, blocks=1, windows=2))
     store = stored(tmp_path / "a", loaded)
     built(tmp_path / "site", store)
@@ -365,7 +365,7 @@ def test_a_run_that_stands_twice_or_cannot_be_read_is_told_on_the_front_page_and
     assert [run.run_id for run in site.runs] == [loaded.run.run_id]
     assert len(site.unreadable) == 3 and not (tmp_path / "site" / "runs" / "other").exists()
     page = site.index.read_text("utf-8")
-    assert "is there twice" in page and "odd/run.json: not a readable result" in page
+    assert "occurs twice" in page and "odd/run.json: not a readable result" in page
 
 
 def test_a_run_whose_summary_cannot_be_written_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,13 +5,13 @@ import jdkmatrix.banking.Outcome;
 import jdkmatrix.banking.Transfer;
 
 /**
- * What a transfer does inside its transaction, whatever brings the statements to the database: it locks both accounts in the
- * order of their ids, keeps the transfer under its idempotency key, and changes the balances. Keys are never forgotten.
+ * The transaction of a transfer, whatever sends its statements to the database: it locks both accounts in the order of
+ * their ids, stores the transfer under its idempotency key and updates the balances. Keys are never forgotten.
  *
- * @param <E> what a statement fails with
+ * @param <E> thrown by a statement that fails
  */
 public abstract class Booking<E extends Exception> {
-    /** @param moved money, by this very request */
+    /** @param moved true if this very request moved money */
     public record Done(Outcome outcome, boolean moved) {
         static Done refused(Outcome outcome) {
             return new Done(outcome, false);
@@ -19,20 +19,20 @@ public abstract class Booking<E extends Exception> {
     }
 
     /**
-     * A transfer as it is in the database.
+     * A transfer as stored in the database.
      *
-     * @param transferId null: it was not covered
+     * @param transferId null if the balance did not cover it
      */
     public record Kept(String payee, long amountMinor, Long transferId, long payerMinor, long payeeMinor) {}
 
-    /** The balances of both accounts by their ids, without those that there are not. */
+    /** Locks both accounts and returns their balances by id, without those of accounts that do not exist. */
     protected abstract Map<String, Long> locked(Transfer transfer) throws E;
 
-    /** @return its number, 0 where it is not covered; null: the payer has used the key before */
+    /** @return the id of the transfer, 0 if it is not covered; null if the payer has used the key before */
     protected abstract Long keep(String key, Transfer transfer, boolean covered, long payerMinor, long payeeMinor)
             throws E;
 
-    /** Under a key that was used before. */
+    /** Returns the transfer stored under a key that was used before. */
     protected abstract Kept known(String key, Transfer transfer) throws E;
 
     protected abstract void move(Transfer transfer) throws E;

@@ -17,7 +17,7 @@ import jdkmatrix.serverprobes.Text;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
-/** A bounded pool of connections, and how long requests wait for one. For any thread. */
+/** A bounded pool of connections that measures how long requests wait for one. Thread-safe. */
 public final class Connections implements ApplicationGauges {
     private static final int DIGITS = 3;
     private static final long LONGEST_US = Duration.ofMinutes(15).toNanos() / 1_000;
@@ -40,18 +40,18 @@ public final class Connections implements ApplicationGauges {
     private final AtomicInteger inUse = new AtomicInteger();
     private final AtomicInteger inUsePeak = new AtomicInteger();
     private final Recorder waitsUs = new Recorder(LONGEST_US, DIGITS);
-    /** Since the last reset; with its own monitor. */
+    /** The waits since the last reset; guarded by its own monitor. */
     private final Histogram since = new Histogram(LONGEST_US, DIGITS);
 
     private Histogram interval;
 
-    /** @param patience of the pool, which keeps a request waiting for no longer */
+    /** @param patience the longest time that the pool keeps a request waiting */
     public Connections(DataSource pool, Duration patience) {
         this.pool = pool;
         this.patience = patience;
     }
 
-    /** A library as it comes, with a pool of a fixed size. */
+    /** Opens a pool of a fixed size, otherwise with the defaults of its library. */
     static Connections of(DatabaseSettings settings) {
         Duration patience = Duration.ofMillis(settings.waitMsMax());
         Connections connections = asked(() -> new Connections(pool(settings, patience), patience));
@@ -66,7 +66,7 @@ public final class Connections implements ApplicationGauges {
         };
     }
 
-    /** One connection is open when this returns, and it opens the others. */
+    /** When this returns, one connection is open and the pool goes on to open the others. */
     private static DataSource hikari(DatabaseSettings settings) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(settings.url());
@@ -84,7 +84,7 @@ public final class Connections implements ApplicationGauges {
                         .connectionFactoryConfiguration(factory -> factory.jdbcUrl(settings.url()))));
     }
 
-    /** @throws Problem 500 the database refuses, in its own words */
+    /** @throws Problem 500 if the database refuses, in its own words */
     static <T> T asked(Query<T> query) {
         try {
             return query.ask();
@@ -93,12 +93,12 @@ public final class Connections implements ApplicationGauges {
         }
     }
 
-    /** Of the database, in its own words. */
+    /** Reports a refusal by the database in its own words. */
     public static Problem refused(Exception refused) {
         return new Problem(500, "the database: " + Text.quoted(refused.getMessage()));
     }
 
-    /** @throws Problem 503 there was no connection in time, 500 as {@link #asked} */
+    /** @throws Problem 503 if there was no connection in time, 500 as {@link #asked} */
     <T> T with(Work<T> work) {
         return asked(() -> {
             Connection connection = taken();
@@ -128,7 +128,7 @@ public final class Connections implements ApplicationGauges {
         answer.put("window_connections_in_use_peak", reset ? inUsePeak.getAndSet(inUse.get()) : inUsePeak.get());
     }
 
-    /** Right before it is closed: it is free for others then, and must not count. */
+    /** Stops counting a connection as in use. Call it right before closing, which frees the connection for others. */
     public void givenBack(long takenNs) {
         inUse.decrementAndGet();
         busyNs.add(System.nanoTime() - takenNs);
@@ -143,9 +143,9 @@ public final class Connections implements ApplicationGauges {
     }
 
     /**
-     * One of the pool, which counts as in use until {@link #givenBack}.
+     * Takes a connection from the pool; it counts as in use until {@link #givenBack}.
      *
-     * @throws Problem 503 there was no connection in time
+     * @throws Problem 503 if there was no connection in time
      */
     public Connection taken() {
         long askedNs = System.nanoTime();
@@ -163,7 +163,7 @@ public final class Connections implements ApplicationGauges {
         }
     }
 
-    /** @return nanoseconds since then */
+    /** @return nanoseconds since {@code askedNs} */
     private long record(long askedNs) {
         long waitedNs = System.nanoTime() - askedNs;
         waitsUs.recordValue(Math.min(waitedNs / 1_000, LONGEST_US));

@@ -4,14 +4,14 @@ import java.util.function.UnaryOperator;
 import jdkmatrix.serverprobes.Parameters;
 
 /**
- * What the server process is told of its database.
+ * The database settings of the server process.
  *
- * @param pool the library that keeps the connections, where the server does not bring one
- * @param connections of the pool, all the time
- * @param waitMsMax for how long a request waits for one of them
+ * @param pool the connection pool library, where the server does not bring its own
+ * @param connections the size of the pool at all times
+ * @param waitMsMax how long a request waits for a connection at most
  */
 public record DatabaseSettings(String url, Library pool, int connections, int waitMsMax) {
-    /** By its name in the property. */
+    /** Named as in the property. */
     enum Library {
         hikari,
         agroal
@@ -22,13 +22,13 @@ public record DatabaseSettings(String url, Library pool, int connections, int wa
     private static final String CONNECTIONS = "jdkmatrix.database.connections";
     private static final String WAIT_MS_MAX = "jdkmatrix.database.wait_ms_max";
     private static final int MAX_CONNECTIONS = 1_000;
-    /** HikariCP takes no less. */
+    /** The least that HikariCP accepts. */
     private static final int LEAST_WAIT_MS = 250;
     private static final int LONGEST_WAIT_MS = 600_000;
 
     /**
-     * @param property gives a system property by its name, or null
-     * @throws jdkmatrix.serverprobes.Problem 500 names the property that is missing or wrong
+     * @param property returns a system property by name, or null
+     * @throws jdkmatrix.serverprobes.Problem 500 naming the property that is missing or wrong
      */
     public static DatabaseSettings of(UnaryOperator<String> property) {
         return new DatabaseSettings(

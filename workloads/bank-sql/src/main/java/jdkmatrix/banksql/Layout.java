@@ -6,7 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.Statement;
 import jdkmatrix.banking.Ledger;
 
-/** The tables, and the accounts as they are opened. */
+/** The tables, and the accounts with their opening balances. */
 public final class Layout {
     private static final String TABLES = """
             create table if not exists account (id text primary key, balance_minor bigint not null);
@@ -30,7 +30,7 @@ public final class Layout {
 
     private Layout() {}
 
-    /** What is there already stays. */
+    /** Creates what does not exist yet and leaves the rest as it is. */
     public static void of(String url, int accounts) {
         Connections.asked(() -> {
             try (Connection connection = DriverManager.getConnection(url);

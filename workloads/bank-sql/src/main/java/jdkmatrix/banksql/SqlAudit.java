@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.LongAdder;
 import jdkmatrix.banking.Audit;
 import jdkmatrix.banking.Ledger;
 
-/** What requests were told of their transfers, and what became of these in the database. For any thread. */
+/** Compares what requests were told about their transfers with what is in the database. Thread-safe. */
 public final class SqlAudit {
     private static final int SHOWN_CONTRADICTIONS = 20;
 
@@ -19,7 +19,7 @@ public final class SqlAudit {
 
     private static final String DONE = "select count(transfer_id) from transfer";
 
-    /** A transfer that read a balance which another one was changing has told a wrong one, or taken what was not there. */
+    /** A transfer that read a balance while another changed it has reported a wrong one or spent what was not there. */
     private static final String CONTRADICTING = """
             select account.id from account left join (
               select id, sum(minor) as minor from (
@@ -48,7 +48,7 @@ public final class SqlAudit {
     private final String url;
     private final int accounts;
     private final LongAdder answered = new LongAdder();
-    /** Whose commit gave no answer. */
+    /** Transfers whose commit gave no answer. */
     private final LongAdder unknown = new LongAdder();
 
     public SqlAudit(String url, int accounts) {
@@ -56,17 +56,17 @@ public final class SqlAudit {
         this.accounts = accounts;
     }
 
-    /** A request that has moved money is told so. */
+    /** Counts a request that moved money and is told so. */
     public void answered() {
         answered.increment();
     }
 
-    /** A commit gave no answer. */
+    /** Counts a commit that gave no answer. */
     public void unknown() {
         unknown.increment();
     }
 
-    /** Not on a connection of the pool, whose connections a request may hold for good. */
+    /** Audits over a connection of its own, since requests may hold those of the pool forever. */
     public Audit now() {
         return Connections.asked(() -> {
             try (Connection connection = DriverManager.getConnection(url)) {

@@ -17,7 +17,7 @@ import jdkmatrix.banking.Ledger;
 import jdkmatrix.banking.Outcome;
 import jdkmatrix.banking.Transfer;
 
-/** The accounts in a database, with the answers of {@link Ledger}; a transfer is a transaction, of a {@link Booking}. */
+/** The accounts in a database, answering as {@link Ledger} does; a transfer is one transaction, see {@link Booking}. */
 final class SqlBooks implements Books {
     private static final String BALANCE = "select balance_minor from account where id = ?";
 
@@ -55,7 +55,7 @@ final class SqlBooks implements Books {
         audit = new SqlAudit(url, accounts);
     }
 
-    /** Lays them out where they are not there yet, and opens the pool. */
+    /** Creates the accounts that do not exist yet and opens the pool. */
     public static final class Opening implements Books.Opener {
         @Override
         public Books open(int accounts, UnaryOperator<String> property) {
@@ -103,7 +103,7 @@ final class SqlBooks implements Books {
                 commit(connection, done);
                 connection.setAutoCommit(true);
                 return done.outcome();
-            } catch (Throwable failed) { // an error, too: to turn auto-commit on commits what was done by half
+            } catch (Throwable failed) { // errors, too: turning auto-commit on would commit half of the work
                 connection.rollback();
                 connection.setAutoCommit(true);
                 throw failed;
@@ -135,7 +135,7 @@ final class SqlBooks implements Books {
         }
     }
 
-    /** By plain JDBC. */
+    /** Executes the statements through plain JDBC. */
     private static final class OnConnection extends Booking<SQLException> {
         private final Connection connection;
 

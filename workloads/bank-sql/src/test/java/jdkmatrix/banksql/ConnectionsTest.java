@@ -34,7 +34,7 @@ class ConnectionsTest {
         Object of(String method) throws Exception;
     }
 
-    /** Of two connections, which are free again once they are closed. */
+    /** Returns a pool of two connections, which are free again once they are closed. */
     private DataSource pool() {
         Connection connection = made(Connection.class, method -> {
             free.release();

@@ -8,14 +8,14 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * One account. What is not final is under its lock, except for the sums of credits and debits, which are counted by
- * adders that need none: a balance that lost an update contradicts them.
+ * One account. Its lock guards every field that is not final. The sums of credits and debits are adders that need no
+ * lock: a balance that lost an update contradicts them.
  *
  * <p>The lock is a ReentrantLock. Before JDK 24 a virtual thread that waits for a monitor ({@code synchronized}), or
- * parks inside of one, keeps its carrier; that pinning is an experiment of its own and must not be in this one.
+ * parks while it holds one, pins its carrier; pinning is an experiment of its own and must not affect this one.
  *
- * <p>Memory is bounded: of a statement the last {@value #ENTRIES_KEPT} entries are kept, of idempotency keys as many as
- * the ledger says. Nothing is allocated for an account that has had no transfer.
+ * <p>Memory is bounded: an account keeps the last {@value #ENTRIES_KEPT} entries of its statement, and as many
+ * idempotency keys as the ledger says. Nothing is allocated for an account that has had no transfer.
  */
 public final class Account {
     public static final int ENTRIES_KEPT = 32;
@@ -53,7 +53,7 @@ public final class Account {
         }
     }
 
-    /** Newest first: those that are kept, less {@code skipped}, at most {@code limit}. */
+    /** Returns the kept entries, newest first, less {@code skipped}, at most {@code limit}. */
     List<Entry> entries(int skipped, int limit) {
         lock.lock();
         try {
@@ -63,12 +63,12 @@ public final class Account {
         }
     }
 
-    /** Whether the balance is what credits and debits make it; exact only while nothing is in flight. */
+    /** True if the balance agrees with credits and debits; exact only while nothing is in flight. */
     boolean agrees() {
         return balanceMinor() == openingMinor + creditsMinor.sum() - debitsMinor.sum();
     }
 
-    /** With the lock. What came of this account's transfer with that key; null: the key is new, or forgotten. */
+    /** Lock held. Returns the outcome of this account's transfer with that key; null if the key is new or forgotten. */
     Outcome known(String key, Transfer transfer) {
         Remembered first = outcomes == null ? null : outcomes.get(key);
         if (first == null) {
@@ -77,7 +77,7 @@ public final class Account {
         return first.transfer.equals(transfer) ? first.outcome : new Outcome.KeyReused();
     }
 
-    /** With the lock. */
+    /** Lock held. */
     void remember(String key, Transfer transfer, Outcome outcome) {
         if (outcomes == null) {
             outcomes = new LinkedHashMap<>();
@@ -89,7 +89,7 @@ public final class Account {
     }
 
     /**
-     * With the lock, before {@link #book}, which needs no memory: where the heap is full, no money is moved by half.
+     * Lock held. Precedes {@link #book}, which needs no memory: a full heap cannot leave a transfer half done.
      *
      * @param amountMinor above 0 for a credit, below 0 for a debit
      */
@@ -106,9 +106,9 @@ public final class Account {
     }
 
     /**
-     * With the lock.
+     * Lock held.
      *
-     * @return the balance after it
+     * @return the balance after the entry
      */
     long book(Entry entry) {
         long amountMinor = entry.amountMinor();

@@ -3,14 +3,14 @@ package jdkmatrix.banking;
 import java.util.List;
 
 /**
- * Whether money was made or lost.
+ * An audit, which shows whether money was made or lost.
  *
- * @param expectedSumMinor what all accounts together were opened with
- * @param contradictions accounts whose balance is not what their credits and debits make it
+ * @param expectedSumMinor the sum of all opening balances
+ * @param contradictions number of accounts whose balance disagrees with their credits and debits
  * @param contradicting the ids of the first of them
- * @param conserved the sum is the expected one, there is no contradiction, and no transfer is lost or made
- * @param transfersAnswered of those done, how many a request was told of; null: the books are in memory
- * @param openTransactions in a database, of connections that no request has any more; null: likewise
+ * @param conserved true if the sum is the expected one, there is no contradiction and no transfer was lost or made up
+ * @param transfersAnswered how many of the transfers done were reported to a request; null if the books are in memory
+ * @param openTransactions in a database, on connections that no request holds any more; null likewise
  */
 public record Audit(
         int accounts,

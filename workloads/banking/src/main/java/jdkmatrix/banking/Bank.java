@@ -4,20 +4,20 @@ import java.util.ServiceLoader;
 import java.util.concurrent.locks.ReentrantLock;
 import jdkmatrix.serverprobes.Problem;
 
-/** The books and the remote system of this server process, made for the first request and from system properties. */
+/** The books and the remote system of this server process, created from system properties on the first request. */
 record Bank(Books books, RemoteSystem remote) {
     private static final ReentrantLock MAKING = new ReentrantLock();
     private static volatile Bank configured;
-    /** Null: the ServiceLoader finds it. */
+    /** Null if the ServiceLoader is to find it. */
     private static volatile Books.Opener opener;
-    /** Kept for every request. */
+    /** The reason that every later request is given. */
     private static String misconfigured;
 
     /**
-     * Books that are not in memory wait for a socket while they are opened. In an initialiser of a class a virtual thread
-     * would keep its carrier meanwhile, and on the only one nobody could read from the socket.
+     * Opening books that are not in memory waits for a socket. In a class initialiser a virtual thread would pin its
+     * carrier meanwhile, and if that were the only one, nobody could read from the socket.
      *
-     * @throws Problem 500 names the property that is missing or wrong
+     * @throws Problem 500 naming the property that is missing or wrong
      */
     static Bank configured() {
         return configured == null ? made() : configured;

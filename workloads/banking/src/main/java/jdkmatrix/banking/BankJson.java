@@ -20,7 +20,7 @@ public final class BankJson {
         return JSONB.toJson(body);
     }
 
-    /** @throws Problem 400 it is not the JSON that was expected */
+    /** @throws Problem 400 if it is not the expected JSON */
     public static <T> T read(InputStream body, Class<T> type) {
         try {
             return JSONB.fromJson(body, type);
@@ -29,7 +29,7 @@ public final class BankJson {
         }
     }
 
-    /** A body that is not the JSON that was expected is the client's fault. */
+    /** Reports a body that is not the expected JSON, which is the client's fault. */
     public static Problem unreadable(Exception problem) {
         return Problem.badRequest("body: not the JSON that was expected: " + Text.quoted(problem.getMessage()));
     }

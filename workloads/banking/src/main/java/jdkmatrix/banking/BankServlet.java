@@ -10,12 +10,12 @@ import jdkmatrix.serverprobes.Problem;
 import jdkmatrix.serverprobes.ProblemServlet;
 
 /**
- * The business endpoints below {@code /servlet}, with the same answers, without Jakarta REST above them.
+ * The business endpoints below {@code /servlet}, with the same answers but without Jakarta REST above them.
  *
- * <p>Liberty's Jakarta REST 3.1 is RESTEasy, which runs every request inside a method that is {@code synchronized}
- * (PreMatchContainerRequestContext.filter). Before JDK 24 a virtual thread that waits there pins its carrier, so that no
- * more requests are in flight than there are carriers, whatever the application does. Here nothing above the application
- * holds a monitor.
+ * <p>Liberty's Jakarta REST 3.1 is RESTEasy, which runs every request inside a {@code synchronized} method
+ * (PreMatchContainerRequestContext.filter). Before JDK 24 a virtual thread that waits there pins its carrier, so that
+ * whatever the application does, no more requests are in flight than there are carriers. Here nothing above the
+ * application holds a monitor.
  */
 @WebServlet("/servlet/*")
 public class BankServlet extends ProblemServlet {

@@ -5,7 +5,7 @@ import jakarta.ws.rs.core.Application;
 import java.util.Set;
 import jdkmatrix.serverprobes.ProblemMapper;
 
-/** Names its resources, so that every feature set finds the same ones without scanning. */
+/** Lists its resources, so that every feature set finds the same ones without scanning. */
 @ApplicationPath("/")
 public class BankingApplication extends Application {
     @Override

@@ -4,36 +4,36 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * The accounts, with the ids "000000", "000001", …, and what moves money between them: in memory ({@link Ledger}), or where a
- * module of another application keeps them. For any thread.
+ * The accounts, with the ids "000000", "000001", …, and the transfers between them: in memory ({@link Ledger}), or
+ * wherever a module of another application keeps them. Thread-safe.
  */
 public interface Books {
-    /** Of the books that are not in memory; the ServiceLoader finds it, or {@link Endpoints#openBooksBy} names it. */
+    /** Opens books that are not in memory; found by the ServiceLoader or given to {@link Endpoints#openBooksBy}. */
     interface Opener {
         /**
-         * @param property gives a system property by its name, or null
-         * @throws jdkmatrix.serverprobes.Problem 500 says what is missing or wrong
+         * @param property returns a system property by name, or null
+         * @throws jdkmatrix.serverprobes.Problem 500 saying what is missing or wrong
          */
         Books open(int accounts, UnaryOperator<String> property);
     }
 
     int size();
 
-    /** Of each payer, the newest; the transfers of older ones are forgotten. */
+    /** Returns how many of the newest keys are kept per payer; the transfers of older keys are forgotten. */
     int keysKept();
 
-    /** @return null: there is no account with that id */
+    /** @return null if there is no account with that id */
     Long balanceMinor(String id);
 
     /**
-     * Newest first: the last {@link Account#ENTRIES_KEPT}, less {@code skipped}, at most {@code limit}.
+     * Returns the last {@link Account#ENTRIES_KEPT}, newest first, less {@code skipped}, at most {@code limit}.
      *
-     * @return null: there is no account with that id
+     * @return null if there is no account with that id
      */
     List<Entry> entries(String id, int skipped, int limit);
 
     Outcome transfer(String key, Transfer transfer);
 
-    /** Right only while nothing is in flight. */
+    /** Audits the books; correct only while nothing is in flight. */
     Audit audit();
 }

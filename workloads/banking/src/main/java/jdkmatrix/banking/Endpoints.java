@@ -6,17 +6,17 @@ import jdkmatrix.serverprobes.Problem;
 import jdkmatrix.serverprobes.Text;
 
 /**
- * What the bank answers, whatever brings the request.
+ * The answers of the bank, whatever brings the request.
  *
  * <ul>
  *   <li>{@code GET /accounts/{id}}: the balance.
- *   <li>{@code GET /accounts/{id}/statement?page=P&size=S}: the entries that are kept, newest first, S on a page (10),
- *       pages from 0 on.
- *   <li>{@code POST /transfers}: moves money, once for each idempotency key; see {@link Ledger}. Answers 201, or in one
- *       line 404 unknown account, 409 a key of another transfer, 422 insufficient funds; 400 with one line for each fault.
+ *   <li>{@code GET /accounts/{id}/statement?page=P&size=S}: the kept entries, newest first, S per page (10),
+ *       with pages counted from 0.
+ *   <li>{@code POST /transfers}: moves money, once per idempotency key; see {@link Ledger}. Answers 201, or in one line
+ *       404 unknown account, 409 a key of another transfer, 422 insufficient funds; 400 with one line per fault.
  *   <li>{@code GET /forward}: calls the remote system and answers with its body, for experiments that only wait.
- *   <li>{@code GET /accounts}: what this bank is; calls nothing, and answers only when the bank is in order.
- *   <li>{@code GET /audit}: whether money was made or lost; right only while nothing is in flight. Calls nothing.
+ *   <li>{@code GET /accounts}: the terms of this bank; calls nothing, and answers only if the bank is in order.
+ *   <li>{@code GET /audit}: whether money was made or lost; correct only while nothing is in flight. Calls nothing.
  * </ul>
  */
 public final class Endpoints {
@@ -31,7 +31,7 @@ public final class Endpoints {
 
     private Endpoints() {}
 
-    /** Before the first request, by a server that keeps the books of a database in a way of its own. */
+    /** Called before the first request by a server that has its own way of keeping the books in a database. */
     public static void openBooksBy(Books.Opener opener) {
         Bank.openedBy(opener);
     }
@@ -64,7 +64,7 @@ public final class Endpoints {
         return Business.serve(burnUs, order, (bank, reply) -> Answer.of(reply));
     }
 
-    /** @param body null: there was none */
+    /** @param body null if there was none */
     public static Answer transfer(TransferRequest body, String burnUs, String order) {
         if (body == null) {
             throw Problem.badRequest("body: expected a transfer as JSON, found nothing");

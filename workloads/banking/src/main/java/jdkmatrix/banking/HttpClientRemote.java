@@ -11,16 +11,16 @@ import java.time.Duration;
 import java.util.concurrent.Executors;
 
 /**
- * By the blocking {@code send} of the JDK's own client. It parks the calling thread, platform or virtual, on every
- * JDK and under every executor alike, pins no carrier, and needs no feature of the server, so that an experiment
- * compares how threads wait and nothing else. What it costs beside the request's thread: one thread that selects, and
- * workers, all of them platform threads; each call passes through both. Left to itself the client takes as many workers
- * as answers come in at once: with 600 calls in flight for 50 ms each, 35 to 187 were counted (JDK 21 and 25), threads
- * that would hide what the executors differ by. With two of its own the same load had these three threads, was as fast
- * and took no more CPU time.
+ * Calls through the blocking {@code send} of the JDK's own client. It parks the calling thread, platform or virtual,
+ * in the same way on every JDK and under every executor, pins no carrier and needs no feature of the server, so that an
+ * experiment compares nothing but how threads wait. Beside the request's thread it costs one selector thread and some
+ * workers, all of them platform threads; each call passes through both. By default the client uses as many workers as
+ * answers come in at once: with 600 calls in flight for 50 ms each, 35 to 187 were counted (JDK 21 and 25), threads
+ * that would hide the differences between executors. With two workers the same load had these three threads, was as
+ * fast and took no more CPU time.
  *
- * <p>By POST, though nothing is sent: the client repeats a GET on its own, up to four times, when a kept connection ends
- * without an answer. Then a request that the remote system fails would have called it more than once.
+ * <p>It uses POST, though it sends nothing: the client repeats a GET on its own, up to four times, when a kept-alive
+ * connection ends without an answer. A request that the remote system fails would then have called it more than once.
  */
 final class HttpClientRemote implements RemoteSystem {
     private static final int WORKERS = 2;
@@ -40,7 +40,7 @@ final class HttpClientRemote implements RemoteSystem {
     private final Duration timeout;
     private final HttpRequest asConfigured;
 
-    /** @param timeout from the call until the head of the answer; before JDK 26 the client does not time the body */
+    /** @param timeout from the call to the head of the answer; before JDK 26 the client does not time the body */
     HttpClientRemote(URI url, Duration timeout) {
         this.url = url;
         this.timeout = timeout;

@@ -4,7 +4,7 @@ import jakarta.json.bind.Jsonb;
 import jakarta.ws.rs.ext.ContextResolver;
 import jakarta.ws.rs.ext.Provider;
 
-/** Makes Jakarta REST write {@link BankJson}. */
+/** Makes Jakarta REST use {@link BankJson}. */
 @Provider
 public class JsonNames implements ContextResolver<Jsonb> {
     @Override

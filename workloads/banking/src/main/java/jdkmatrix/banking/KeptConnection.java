@@ -15,8 +15,8 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One HTTP/1.1 connection for one exchange at a time, of what the remote system speaks: a head, and a body whose length
- * the head says. Whatever fails closes it.
+ * One HTTP/1.1 connection for one exchange at a time, limited to what the remote system speaks: a head, and a body
+ * whose length the head gives. Any failure closes it.
  */
 final class KeptConnection {
     private static final int HEAD_BYTES_MAX = 8192;
@@ -27,14 +27,14 @@ final class KeptConnection {
     private int begin;
     private int end;
 
-    /** One answer. {@code contentType}: null where it names none. */
+    /** One answer; {@code contentType} is null if it names none. */
     record Answer(int status, String contentType, byte[] body, boolean keepsConnection) {}
 
     private KeptConnection(Socket socket) {
         this.socket = socket;
     }
 
-    /** @throws SocketTimeoutException {@code endNs}, as System.nanoTime, has come */
+    /** @throws SocketTimeoutException if {@code endNs}, as System.nanoTime, has passed */
     static KeptConnection open(URI url, long endNs) throws IOException {
         Socket socket = new Socket();
         try {
@@ -53,9 +53,9 @@ final class KeptConnection {
     }
 
     /**
-     * Posts nothing to {@code to} and reads the answer.
+     * Sends an empty POST to {@code to} and reads the answer.
      *
-     * @throws SocketTimeoutException {@code endNs}, as System.nanoTime, has come
+     * @throws SocketTimeoutException if {@code endNs}, as System.nanoTime, has passed
      */
     Answer exchange(URI to, long endNs) throws IOException {
         try {
@@ -89,7 +89,7 @@ final class KeptConnection {
                 case "content-type" -> contentType = value;
                 case "content-length" -> length = whole(value);
                 case "connection" -> keeps = !value.equalsIgnoreCase("close");
-                default -> {} // of no use here
+                default -> {} // not needed here
             }
         }
         if (length < 0) {
@@ -113,12 +113,12 @@ final class KeptConnection {
                 return number;
             }
         } catch (NumberFormatException noNumber) {
-            // Said below.
+            // Reported below.
         }
         throw new ProtocolException("no whole number: " + text);
     }
 
-    /** The next line of the head, without its end. */
+    /** Returns the next line of the head, without its line ending. */
     private String line(long endNs) throws IOException {
         ByteArrayOutputStream line = new ByteArrayOutputStream();
         for (int next = read(endNs); next != '\n'; next = read(endNs)) {
@@ -169,7 +169,7 @@ final class KeptConnection {
         if (leftNs <= 0) {
             throw new SocketTimeoutException();
         }
-        // Rounded up: 0 would be for ever.
+        // Rounded up: 0 would mean forever.
         return (int) Math.min(Integer.MAX_VALUE, TimeUnit.NANOSECONDS.toMillis(leftNs) + 1);
     }
 }

@@ -6,19 +6,19 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 /**
- * All accounts, with the ids "000000", "000001", …, each opened with the same balance. For any thread.
+ * All accounts, with the ids "000000", "000001", …, each opened with the same balance. Thread-safe.
  *
- * <p>A transfer holds the locks of both accounts, always in the order of their ids: no two transfers wait for each
- * other. Nothing blocks while a lock is held.
+ * <p>A transfer takes the locks of both accounts, always in the order of their ids, so that no two transfers wait for
+ * each other. Nothing blocks while a lock is held.
  *
- * <p>A transfer that comes again with its idempotency key gets the outcome of the first one, insufficient funds too, and
- * moves nothing: the key is looked up and remembered under the payer's lock, so that of two at the same time one is the
- * first. A key is the payer's own: two payers may use the same.
+ * <p>A transfer that is repeated with its idempotency key gets the outcome of the first one, even insufficient funds,
+ * and moves nothing: the key is looked up and remembered under the payer's lock, so that one of two simultaneous ones
+ * is the first. A key belongs to its payer: two payers may use the same one.
  *
- * <p>Keys are forgotten, the oldest first: each account remembers {@value #KEYS} / accounts of them, but from
- * {@value #MIN_KEYS_KEPT} to {@value #MAX_KEYS_KEPT}; one that comes again after so many others of the same payer is
- * new. With the entries of {@link Account} that bounds the memory, whatever is done for however long. Counted on JDK 25
- * with keys of 36 characters: 22 MB for 1,000 accounts, 67 MB for 10,000, 670 MB for 100,000.
+ * <p>Keys are forgotten, oldest first: each account remembers {@value #KEYS} / accounts of them, but at least
+ * {@value #MIN_KEYS_KEPT} and at most {@value #MAX_KEYS_KEPT}; a key repeated after that many others of the same payer
+ * is new. With the limit on entries in {@link Account} that bounds the memory of a run of any length. Counted on
+ * JDK 25 with keys of 36 characters: 22 MB for 1,000 accounts, 67 MB for 10,000, 670 MB for 100,000.
  */
 public final class Ledger implements Books {
     static final int MIN_ACCOUNTS = 2;
@@ -63,7 +63,7 @@ public final class Ledger implements Books {
         return account == null ? null : account.entries(skipped, limit);
     }
 
-    /** @return null: there is none with that id */
+    /** @return null if there is none with that id */
     Account find(String id) {
         int index = TransferRequest.isAccountId(id) ? Integer.parseInt(id) : accounts.size();
         return index < accounts.size() ? accounts.get(index) : null;
@@ -98,7 +98,7 @@ public final class Ledger implements Books {
         }
     }
 
-    /** Looks at one account after the other. */
+    /** Checks one account after another. */
     @Override
     public Audit audit() {
         long sumMinor = 0;

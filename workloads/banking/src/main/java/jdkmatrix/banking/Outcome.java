@@ -1,14 +1,14 @@
 package jdkmatrix.banking;
 
-/** What came of a transfer. */
+/** The outcome of a transfer. */
 public sealed interface Outcome {
-    /** The money was moved; the balances are those right after it. */
+    /** The money was moved; the balances are those right afterwards. */
     record Booked(long transferId, long fromBalanceMinor, long toBalanceMinor) implements Outcome {}
 
-    /** Nothing was moved: the payer has less than that. */
+    /** Nothing was moved: the payer has less than the amount. */
     record InsufficientFunds(long balanceMinor) implements Outcome {}
 
-    /** Nothing was moved: the payer has used that key for another transfer. */
+    /** Nothing was moved: the payer has used the key for another transfer. */
     record KeyReused() implements Outcome {}
 
     /** Nothing was moved: there is no such account. */

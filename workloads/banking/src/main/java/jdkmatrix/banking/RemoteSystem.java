@@ -8,20 +8,20 @@ import jdkmatrix.serverprobes.Parameters;
 import jdkmatrix.serverprobes.Problem;
 import jdkmatrix.serverprobes.Text;
 
-/** The remote system, called over HTTP/1.1 connections that are kept. */
+/** The remote system, called over persistent HTTP/1.1 connections. */
 interface RemoteSystem {
     /**
-     * Calls it once; the calling thread waits.
+     * Calls the remote system once; the calling thread waits.
      *
-     * @param order see {@link RemoteUrl#with}; null: as configured
-     * @throws Problem 400 wrong order, 502 it answered with another status than 200 or not at all, 503 interrupted, 504 it
-     *     gave no answer in time
+     * @param order see {@link RemoteUrl#with}; null for the URL as configured
+     * @throws Problem 400 for a wrong order, 502 if it answered with a status other than 200 or not at all, 503 if
+     *     interrupted, 504 if it gave no answer in time
      */
     Reply call(String order);
 
-    /** What calls it. */
+    /** The client that calls it. */
     enum Client {
-        /** {@link HttpClientRemote}: the thread parks until others have the answer. */
+        /** {@link HttpClientRemote}: the thread parks until other threads have the answer. */
         HTTP_CLIENT("http-client", HttpClientRemote::new),
         /** {@link SocketRemote}: the thread itself blocks on the socket. */
         SOCKET("socket", SocketRemote::new);
@@ -34,14 +34,14 @@ interface RemoteSystem {
             this.made = made;
         }
 
-        /** @param timeout of one call */
+        /** @param timeout for one call */
         RemoteSystem of(URI url, Duration timeout) {
             return made.apply(url, timeout);
         }
 
         /**
-         * @param property a system property, whose value is {@code text}
-         * @throws Problem 500 {@code text} is none of them
+         * @param property the system property whose value is {@code text}
+         * @throws Problem 500 if {@code text} is none of them
          */
         static Client named(String property, String text) {
             return Parameters.named(property, text, values(), client -> client.text);

@@ -8,17 +8,17 @@ import java.util.stream.Collectors;
 import jdkmatrix.serverprobes.Problem;
 import jdkmatrix.serverprobes.Text;
 
-/** The query of the remote URL, changed for one request: how tests inject faults. */
+/** Changes the query of the remote URL for one request, which is how tests inject faults. */
 final class RemoteUrl {
-    // What the remote system's parameters are made of, and nothing that would have to be encoded.
+    // The characters of the remote system's parameters, and none that would have to be encoded.
     private static final Pattern PARAMETER = Pattern.compile("[a-z0-9_]{1,32}=[A-Za-z0-9._-]{1,32}");
 
     private RemoteUrl() {}
 
     /**
-     * @param order as in {@code fault=status-500&delay_us=500000}: each parameter replaces the one of its name in the
-     *     query of {@code base}, or is added to it
-     * @throws Problem 400 it is something else
+     * @param order as in {@code fault=status-500&delay_us=500000}: each parameter replaces the one of the same name
+     *     in the query of {@code base} or is added to it
+     * @throws Problem 400 if it is anything else
      */
     static URI with(URI base, String order) {
         Map<String, String> parameters = new LinkedHashMap<>();

@@ -4,14 +4,14 @@ import java.nio.charset.StandardCharsets;
 import jdkmatrix.serverprobes.Problem;
 import jdkmatrix.serverprobes.Text;
 
-/** What the remote system said, with status 200. */
+/** A reply of the remote system with status 200. */
 record Reply(String contentType, byte[] body) {
-    /** Of a bank that calls nothing. */
+    /** The reply in a bank that calls nothing. */
     static final Reply NONE = new Reply("application/octet-stream", new byte[0]);
 
     /**
-     * @param contentType null: the answer names none
-     * @throws Problem 502 another status than 200
+     * @param contentType null if the answer names none
+     * @throws Problem 502 for any status other than 200
      */
     static Reply of(int status, String contentType, byte[] body) {
         if (status != 200) {

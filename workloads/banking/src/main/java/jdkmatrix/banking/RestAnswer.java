@@ -2,7 +2,7 @@ package jdkmatrix.banking;
 
 import jakarta.ws.rs.core.Response;
 
-/** Makes an {@link Answer} one of Jakarta REST. */
+/** Converts an {@link Answer} to a response of Jakarta REST. */
 public final class RestAnswer {
     private RestAnswer() {}
 

@@ -8,19 +8,19 @@ import jdkmatrix.serverprobes.Parameters;
 import jdkmatrix.serverprobes.Problem;
 
 /**
- * What the server process is told.
+ * The settings of the server process.
  *
  * @param remote the URL that every business request calls, with its query
  * @param accounts number of accounts
- * @param timeout of one call of the remote system
- * @param client what calls it
+ * @param timeout for one call to the remote system
+ * @param client the client that calls it
  */
 record Settings(URI remote, int accounts, Duration timeout, RemoteSystem.Client client) {
     static final String REMOTE_URL = "jdkmatrix.remote.url";
     static final String REMOTE_TIMEOUT_MS = "jdkmatrix.remote.timeout_ms";
     static final String REMOTE_CLIENT = "jdkmatrix.remote.client";
     static final String ACCOUNTS = "jdkmatrix.banking.accounts";
-    /** Where it is said, the accounts are there, and no remote system is called. */
+    /** If set, the accounts are in that database and no remote system is called. */
     static final String DATABASE_URL = "jdkmatrix.database.url";
 
     private static final long MAX_TIMEOUT_MS = 3_600_000;
@@ -28,8 +28,8 @@ record Settings(URI remote, int accounts, Duration timeout, RemoteSystem.Client 
     private static final String DEFAULT_CLIENT = "http-client";
 
     /**
-     * @param property gives a system property by its name, or null
-     * @throws Problem 500 names the property that is missing or wrong
+     * @param property returns a system property by name, or null
+     * @throws Problem 500 naming the property that is missing or wrong
      */
     static Settings of(UnaryOperator<String> property) {
         String timeoutMs = property.apply(REMOTE_TIMEOUT_MS);
@@ -42,7 +42,7 @@ record Settings(URI remote, int accounts, Duration timeout, RemoteSystem.Client 
                 RemoteSystem.Client.named(REMOTE_CLIENT, client == null ? DEFAULT_CLIENT : client));
     }
 
-    /** @throws Problem 500 names the property where it is missing or wrong */
+    /** @throws Problem 500 naming the property if it is missing or wrong */
     static int accounts(UnaryOperator<String> property) {
         return (int) Parameters.wholeProperty(ACCOUNTS, property.apply(ACCOUNTS), Ledger.MIN_ACCOUNTS, Ledger.MAX_ACCOUNTS);
     }
@@ -55,7 +55,7 @@ record Settings(URI remote, int accounts, Duration timeout, RemoteSystem.Client 
                     return url;
                 }
             } catch (URISyntaxException noUrl) {
-                // Said below, together with what is allowed.
+                // Reported below, together with what is allowed.
             }
         }
         throw Problem.misconfigured("system property " + REMOTE_URL + ": expected a URL as in http://127.0.0.1:9999/answer?delay_us=2000,"

@@ -8,11 +8,11 @@ import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedDeque;
 
 /**
- * By plain sockets: the calling thread writes the request, and blocks in the read of the answer. No other thread takes
- * part, so that a virtual thread gives its carrier up at the socket, and a platform thread waits in the kernel.
+ * Calls through plain sockets: the calling thread writes the request and blocks while it reads the answer. No other
+ * thread is involved, so a virtual thread gives up its carrier at the socket and a platform thread waits in the kernel.
  *
- * <p>A connection belongs to one call at a time; the one that was used last is used next. By POST, and never twice, as
- * {@link HttpClientRemote}: a kept connection that ends without an answer fails the call.
+ * <p>A connection serves one call at a time; the most recently used one is used next. Like {@link HttpClientRemote} it
+ * uses POST, and never repeats it: a kept-alive connection that ends without an answer fails the call.
  */
 final class SocketRemote implements RemoteSystem {
     private final ConcurrentLinkedDeque<KeptConnection> idle = new ConcurrentLinkedDeque<>();

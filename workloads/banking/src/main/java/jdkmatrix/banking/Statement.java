@@ -2,7 +2,7 @@ package jdkmatrix.banking;
 
 import java.util.List;
 
-/** A page of the entries of an account, newest first. The totals are those of the page. */
+/** A page of an account's entries, newest first. The totals are those of the page. */
 public record Statement(
         String account,
         String currency,

@@ -1,7 +1,7 @@
 package jdkmatrix.banking;
 
 /**
- * A transfer that is in order, as far as can be told without looking at accounts.
+ * A valid transfer, as far as can be told without looking at the accounts.
  *
  * @param amountMinor in cents, at least 1
  */

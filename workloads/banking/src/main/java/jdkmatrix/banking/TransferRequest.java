@@ -9,10 +9,10 @@ import jdkmatrix.serverprobes.Problem;
 import jdkmatrix.serverprobes.Text;
 
 /**
- * The body of {@code POST /transfers} as it came; null is what was not in it. Names of two words stand here although
- * JsonNames would make them: the JSON-B of Open Liberty 23.0.0.9 does not ask it for what a record is made of.
+ * The body of {@code POST /transfers} as received, with null for what was missing. Names of two words are given here
+ * although JsonNames would make them: the JSON-B of Open Liberty 23.0.0.9 does not ask it for components of a record.
  *
- * @param amountMinor not a Long: JSON-B makes 1 of 1.5 and of 18446744073709551617 without a word
+ * @param amountMinor not a Long: JSON-B silently makes 1 of both 1.5 and 18446744073709551617
  */
 public record TransferRequest(
         String from,
@@ -28,7 +28,7 @@ public record TransferRequest(
         return ACCOUNT_ID.matcher(text).matches();
     }
 
-    /** @throws Problem 400 with one line for each fault */
+    /** @throws Problem 400 with one line per fault */
     Transfer checked() {
         List<String> faults = faults();
         if (!faults.isEmpty()) {
@@ -37,7 +37,7 @@ public record TransferRequest(
         return new Transfer(from, to, amountMinor.longValueExact());
     }
 
-    /** One line each; empty: in order. */
+    /** Returns one line per fault; empty if the transfer is valid. */
     List<String> faults() {
         List<String> faults = new ArrayList<>();
         account("from", from, faults);
@@ -59,7 +59,7 @@ public record TransferRequest(
     }
 
     private static boolean isAmount(BigDecimal minor) {
-        // The range first: what is in it has few digits before its point, so that the rest is quickly told.
+        // The range first: a number within it has few digits before its point, so the rest is checked quickly.
         return minor.compareTo(BigDecimal.ONE) >= 0
                 && minor.compareTo(MAX_AMOUNT_MINOR) <= 0
                 && minor.stripTrailingZeros().scale() <= 0;

@@ -6,7 +6,7 @@ import jakarta.ws.rs.ext.ExceptionMapper;
 import jakarta.ws.rs.ext.Provider;
 import jdkmatrix.serverprobes.ProblemMapper;
 
-/** A body that is not the JSON that was expected is said in one line; the server would say 500. */
+/** Reports a body that is not the expected JSON in one line; the server would answer 500. */
 @Provider
 public class UnreadableMapper implements ExceptionMapper<JsonbException> {
     private final ProblemMapper problems = new ProblemMapper();

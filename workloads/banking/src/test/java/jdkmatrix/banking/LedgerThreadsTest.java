@@ -34,7 +34,7 @@ class LedgerThreadsTest {
 
     private static <T> List<T> inParallel(ThreadFactory threads, List<Callable<T>> tasks)
             throws InterruptedException, ExecutionException {
-        // Not closed: that would wait for threads that are stuck.
+        // Not closed: that would wait for stuck threads.
         ExecutorService executor = Executors.newThreadPerTaskExecutor(threads);
         List<T> results = new ArrayList<>();
         for (Future<T> future : executor.invokeAll(tasks, STUCK_MINUTES, TimeUnit.MINUTES)) {
@@ -45,7 +45,7 @@ class LedgerThreadsTest {
         return results;
     }
 
-    /** Among few accounts, in all directions. */
+    /** Transfers among few accounts, in all directions. */
     @ParameterizedTest
     @MethodSource("threads")
     void moneyIsConservedAndNobodyWaitsForever(ThreadFactory threads) throws Exception {
@@ -74,7 +74,7 @@ class LedgerThreadsTest {
         assertTrue(booked < THREADS * TRANSFERS, "some had insufficient funds");
     }
 
-    /** All with one key at the same time, again and again; none is forgotten meanwhile. */
+    /** All threads use one key at the same time, again and again; none is forgotten meanwhile. */
     @ParameterizedTest
     @MethodSource("threads")
     void ofManyAtTheSameTimeOneMovesMoney(ThreadFactory threads) throws Exception {

@@ -37,7 +37,7 @@ class RemoteSystemTest {
     private static final int CALLERS = 500;
 
     static {
-        // The server would close what is idle beyond 200 connections.
+        // By default the server closes idle connections beyond 200.
         System.setProperty("sun.net.httpserver.maxIdleConnections", String.valueOf(2 * CALLERS));
     }
 
@@ -112,7 +112,7 @@ class RemoteSystemTest {
                 new String(remote(client, LONG).call("size_bytes=5&delay_us=2").body(), StandardCharsets.US_ASCII));
     }
 
-    /** Each fault on a connection that was kept, where the client would repeat a GET, and each is one call. */
+    /** Each fault is on a kept-alive connection, where the client would repeat a GET, and each is one call. */
     @ParameterizedTest
     @EnumSource
     void eachFaultIsOneCallAndOneLine(Client client) {
@@ -168,7 +168,7 @@ class RemoteSystemTest {
         assertTrue(interrupted[0]);
     }
 
-    /** As many connections as calls at once, and those are used again; the client's own threads stay three, or none. */
+    /** As many connections as concurrent calls, and they are reused; the client itself has three threads, or none. */
     @ParameterizedTest
     @EnumSource
     void connectionsAreKeptAndThreadsAreFew(Client client) throws Exception {
@@ -189,11 +189,11 @@ class RemoteSystemTest {
             assertTrue(clientThreads() - before <= (client == Client.SOCKET ? 0 : 3), "threads: " + (clientThreads() - before));
         }
         assertEquals(3 * CALLERS, calls.get());
-        // Exactly as many, but for one that is kept a moment after its caller has the answer. New ones: 3 * CALLERS.
+        // Exactly CALLERS, but a connection may be kept a moment after its caller has the answer. Unkept: 3 * CALLERS.
         assertTrue(connections.size() < 2 * CALLERS, "connections: " + connections.size());
     }
 
-    /** One that blocks on the socket itself must be woken by the interrupt, not by the answer. */
+    /** A thread that blocks on the socket itself must be woken by the interrupt, not by the answer. */
     @Test
     void aVirtualThreadThatReadsIsInterrupted() throws Exception {
         RemoteSystem remote = remote(Client.SOCKET, LONG);

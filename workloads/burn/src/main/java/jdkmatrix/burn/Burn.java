@@ -18,7 +18,7 @@ public final class Burn {
     // method soon, and the speed does not depend on where an on-stack replacement of a long loop happened.
     private static final int CHUNK_ROUNDS = 1024;
 
-    // Not final, so that no compiler may take the chain's start, and with it the result, for a constant.
+    // Not final, so that no compiler may treat the chain's start, and with it the result, as a constant.
     private static long start = 0x2545F4914F6CDD1DL;
 
     private Burn() {}

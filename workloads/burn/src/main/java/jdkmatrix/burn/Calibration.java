@@ -3,16 +3,16 @@ package jdkmatrix.burn;
 import java.util.Arrays;
 
 /**
- * How many rounds of {@link Burn} make a microsecond on this CPU with this JVM.
+ * The number of rounds of {@link Burn} that make a microsecond on this CPU with this JVM.
  *
  * <p>Whatever disturbs a batch of rounds (an interrupt, another process, the JIT compiler) makes it longer, never
  * shorter. So a repeat takes the 10th percentile of its batches' times: low enough to leave the disturbed ones out,
  * and, unlike the minimum, not decided by one lucky batch at a higher clock. The calibration is the median of the
- * repeats, which are spread evenly over the time, and their spread says how far to trust it: how much the clock of the
- * CPU moves meanwhile.
+ * repeats, which are spread evenly over the time, and their spread says how far to trust it: how much the CPU clock
+ * moves meanwhile.
  *
  * @param roundsPerUs median over the repeats
- * @param repeats how many there were
+ * @param repeats number of repeats
  * @param spread (max - min) / median over the repeats
  */
 public record Calibration(double roundsPerUs, int repeats, double spread) {
@@ -44,7 +44,7 @@ public record Calibration(double roundsPerUs, int repeats, double spread) {
         return new Calibration(median, sorted.length, (sorted[sorted.length - 1] - sorted[0]) / median);
     }
 
-    /** Runs until the time is up and returns how many rounds last about one batch. */
+    /** Runs until the time is up and returns how many rounds take about as long as one batch should. */
     private static long warmUp(long durationNs) {
         long end = System.nanoTime() + durationNs;
         long rounds = 1_000;

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class BurnTest {
     private static final BigInteger WORD = BigInteger.ONE.shiftLeft(64);
 
-    /** The definition of a round in other arithmetic: a compiler that folded or skipped rounds would differ. */
+    /** Defines a round in other arithmetic: code with folded or skipped rounds would give another result. */
     private static long reference(int rounds) {
         BigInteger state = new BigInteger("2545F4914F6CDD1D", 16);
         BigInteger multiplier = new BigInteger("9E3779B97F4A7C15", 16);

@@ -13,8 +13,8 @@ import jdkmatrix.pinning.PinningServlet;
 import jdkmatrix.serverprobes.ServletProbes;
 
 /**
- * What can be served, each below a context root of its name, with the probes beside it. What the wars have through
- * Jakarta REST, and a server or driver needs, is here as a servlet.
+ * The applications that can be served, each below a context root of its name, with the probes beside it. Whatever the
+ * WARs provide through Jakarta REST and a server or driver needs is a servlet here.
  */
 public enum Application implements ServletContainerInitializer {
     MP_PING(Map.of("/ping", PingServlet::new)),
@@ -34,7 +34,7 @@ public enum Application implements ServletContainerInitializer {
         return Map.of("/servlet/*", BankServlet::new, "/accounts", BankStateServlet::new, "/audit", BankStateServlet::new);
     }
 
-    /** @throws IllegalArgumentException says what was found and what is allowed */
+    /** @throws IllegalArgumentException saying what was found and what is allowed */
     static Application named(String option, String text) {
         return Arrays.stream(values())
                 .filter(application -> application.toString().equals(text))
@@ -53,7 +53,7 @@ public enum Application implements ServletContainerInitializer {
         ServletProbes.addTo(context);
     }
 
-    /** As on the command line. */
+    /** Returns the name used on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -7,7 +7,7 @@ import jdkmatrix.banking.BankJson;
 import jdkmatrix.banking.Endpoints;
 import jdkmatrix.serverprobes.ProblemServlet;
 
-/** What the bank is, and its audit: {@code GET /accounts} and {@code GET /audit}. */
+/** The bank's terms and its audit: {@code GET /accounts} and {@code GET /audit}. */
 final class BankStateServlet extends ProblemServlet {
     private static final long serialVersionUID = 1L;
 

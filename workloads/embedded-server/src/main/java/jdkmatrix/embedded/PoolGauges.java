@@ -3,7 +3,7 @@ package jdkmatrix.embedded;
 import java.util.concurrent.ThreadPoolExecutor;
 import jdkmatrix.serverprobes.OwnPoolMXBean;
 
-/** Gauges of a server's own pool that is an executor of the JDK. */
+/** The gauges of a server's own pool that is an executor of the JDK. */
 public record PoolGauges(ThreadPoolExecutor pool) implements OwnPoolMXBean {
     @Override
     public int getPoolSize() {

@@ -28,9 +28,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * The command line of an embedded server. Prints one JSON line, {@code {"event":"ready","port":N,…}}, when requests are
- * awaited; a SIGTERM ends the process at once, whatever is in flight, as it does any JVM (status 143). Exit status: 1 it could
- * not listen, 2 wrong usage.
+ * The command line of an embedded server. Prints one JSON line, {@code {"event":"ready","port":N,…}}, when it is ready
+ * for requests; a SIGTERM ends the process at once, whatever is in flight, as with any JVM (status 143). Exit status: 1
+ * if it could not listen, 2 for wrong usage.
  */
 @Command(
         name = "server",
@@ -66,7 +66,7 @@ public final class ServerProgram implements Callable<Integer> {
         this.server = server;
     }
 
-    /** Ends the process with the program's exit status. */
+    /** Runs the program and ends the process with its exit status. */
     public static void run(EmbeddedServer server, String... arguments) {
         System.exit(commandLine(server).execute(arguments));
     }
@@ -139,7 +139,7 @@ public final class ServerProgram implements Callable<Integer> {
         }
     }
 
-    /** Listens, and says on which port. */
+    /** Starts to listen and returns the port. */
     @FunctionalInterface
     private interface Starter {
         int start(Optional<RequestExecutor> plugged) throws Exception;

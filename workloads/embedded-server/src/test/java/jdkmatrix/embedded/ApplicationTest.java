@@ -20,7 +20,7 @@ class ApplicationTest {
                 .formatted(from, amountMinor, key);
     }
 
-    /** In what order the members of its JSON stand, is the server's; some say the charset where it goes without saying, too. */
+    /** The order of the JSON members is up to the server; some name the charset even where it is implied. */
     private static void assertAnswer(int status, String contentType, String body, Client.Answer answer) {
         if (contentType.equals("application/json")) {
             assertEquals(new Client.Answer(status, "", body).json(), answer.json());

@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** One connection, kept as long as the server keeps it: some close it behind the answer to a bad request. */
+/** One connection, kept as long as the server keeps it: some close it after the answer to a bad request. */
 final class Client implements AutoCloseable {
     record Answer(int status, String head, String body) {
         JsonObject json() {
@@ -24,7 +24,7 @@ final class Client implements AutoCloseable {
             }
         }
 
-        /** Null: there is no such header. */
+        /** Returns null if there is no such header. */
         String header(String name) {
             Matcher line = Pattern.compile("(?im)^" + name + ": (.*)$").matcher(head);
             return line.find() ? line.group(1).strip() : null;
@@ -67,7 +67,7 @@ final class Client implements AutoCloseable {
         return receive();
     }
 
-    /** One or more requests, in one piece. */
+    /** Sends one or more requests in one piece. */
     void send(String requests) throws IOException {
         if (closed) {
             socket.close();

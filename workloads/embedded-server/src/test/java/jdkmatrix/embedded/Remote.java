@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** The remote system of the bank: answers nobody before as many calls have come as were agreed. */
+/** The bank's remote system: answers no call before the agreed number of calls has come. */
 final class Remote implements AutoCloseable {
     static final String ANSWER = "from afar";
 
@@ -36,7 +36,7 @@ final class Remote implements AutoCloseable {
         server.start();
     }
 
-    /** What the server process needs to be told. */
+    /** Returns the system properties that the server process needs. */
     String[] properties() {
         return new String[] {
             "-Djdkmatrix.remote.url=http://127.0.0.1:" + server.getAddress().getPort() + "/answer",

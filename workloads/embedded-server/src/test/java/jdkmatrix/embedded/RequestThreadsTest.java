@@ -27,7 +27,7 @@ class RequestThreadsTest {
             "served_on_servers", "served_on_plugged_virtual", "served_on_plugged_platform", "served_elsewhere");
     private static final Set<String> POOLS_OF_3 = Set.of("own-3", "fixed-3", "virtual-pooled-3");
 
-    /** All at once, each on a connection of its own that is kept. */
+    /** Runs all exchanges at once, each on a persistent connection of its own. */
     private static <T> List<T> together(Running server, Exchange<T> exchange) throws Exception {
         List<Callable<T>> drivers = new ArrayList<>();
         for (int connection = 0; connection < CONNECTIONS; connection++) {
@@ -56,7 +56,7 @@ class RequestThreadsTest {
 
     @ParameterizedTest
     @CsvSource({
-        // threadsMax: how many requests run at once, of as many as there are connections
+        // threadsMax: how many requests run at once when every connection sends one
         "own, false, 50, served_on_servers",
         "own-3, false, 3, served_on_servers",
         "own-virtual-3, true, 3, served_on_servers",
@@ -71,7 +71,7 @@ class RequestThreadsTest {
             throws Exception {
         assumeTrue(Running.has(executor));
         int threads = executor.equals("own") ? Math.min(threadsMax, Running.OWN_AT_ONCE) : threadsMax;
-        // No call of the remote system ends before as many are in flight as there can be.
+        // No call to the remote system ends before as many are in flight as there can be.
         try (Remote remote = new Remote(threads);
                 Running server = new Running("banking", executor, remote.properties())) {
             together(server, client -> {
@@ -138,7 +138,7 @@ class RequestThreadsTest {
     }
 
     /**
-     * Servers look for another request on the thread that has served one; Jetty, where that one was handed on, on a thread
+     * Servers look for another request on the thread that has served one; Jetty, if that one was handed on, on a thread
      * of its own pool.
      */
     private static void noThreadServesASecondRequestThatHasAlreadyCome(Running server, String executor) throws Exception {

@@ -13,18 +13,18 @@ import java.util.concurrent.TimeUnit;
 
 /** The program of the module that runs these tests, in a process of its own. */
 final class Running implements AutoCloseable {
-    /** Can the server be given an executor? */
+    /** True if the server can be given an executor. */
     private static final boolean TAKES_EXECUTORS = !"false".equals(System.getProperty("takes.executors"));
-    /** Can its own pool have another size? */
+    /** True if its own pool can have another size. */
     private static final boolean OWN_SIZED = Boolean.getBoolean("own.sized");
-    /** Are its own threads virtual? */
+    /** True if its own threads are virtual. */
     static final boolean OWN_VIRTUAL = Boolean.getBoolean("own.virtual");
-    /** How the names of its own virtual threads begin, where it has a number of them beside its pool. */
+    /** The name prefix of its own virtual threads, if it has a number of them beside its pool. */
     private static final String OWN_VIRTUAL_THREADS = System.getProperty("own.virtual.threads");
 
     /**
-     * At most how many requests its own pool runs at once: so many, or by CPU, of which there are two at least; 1,000: no limit
-     * here.
+     * The most requests that its own pool runs at once: a total, or a number per CPU, with at least two CPUs; 1,000
+     * means no limit here.
      */
     static final int OWN_AT_ONCE = Integer.getInteger(
             "own.at.once",
@@ -36,7 +36,7 @@ final class Running implements AutoCloseable {
     private final String application;
     private JsonObject ready;
 
-    /** Has the server this one? */
+    /** True if the server has this executor. */
     static boolean has(String executor) {
         if (executor.startsWith("own-virtual-")) {
             return OWN_VIRTUAL_THREADS != null;
@@ -44,12 +44,12 @@ final class Running implements AutoCloseable {
         return executor.equals("own") || (isOwn(executor) ? OWN_SIZED : TAKES_EXECUTORS);
     }
 
-    /** Does the server bring it along? */
+    /** True if the server brings this executor along. */
     static boolean isOwn(String executor) {
         return executor.startsWith("own");
     }
 
-    /** It is ready when this returns. */
+    /** Starts the server, which is ready when this returns. */
     Running(String application, String executor, String... jvmOptions) throws IOException {
         this.application = application;
         process = start(List.of(jvmOptions), "--port", "0", "--application", application, "--executor", executor);
@@ -62,7 +62,7 @@ final class Running implements AutoCloseable {
     static Process start(List<String> jvmOptions, String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        // It runs for seconds.
+        // It runs for seconds only.
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         command.addAll(jvmOptions);
         if (OWN_VIRTUAL_THREADS != null) {
@@ -78,7 +78,7 @@ final class Running implements AutoCloseable {
         return new ProcessBuilder(command).start();
     }
 
-    /** The exit status. */
+    /** Waits for the end of the process and returns its exit status. */
     static int endOf(Process process) throws InterruptedException {
         if (!process.waitFor(WAIT_S, TimeUnit.SECONDS)) {
             throw new AssertionError("it has not ended within " + WAIT_S + " s");
@@ -108,9 +108,9 @@ final class Running implements AutoCloseable {
         }
     }
 
-    /** SIGTERM. */
+    /** Sends a SIGTERM. */
     Process terminate() {
-        // By its handle, which leaves the streams open.
+        // Through its handle, which leaves the streams open.
         process.toHandle().destroy();
         return process;
     }

@@ -1,6 +1,6 @@
 package jdkmatrix.loadgen;
 
-/** Tells two listeners, in this order. */
+/** Notifies two listeners, in this order. */
 record Both(Progress first, Progress second) implements Progress {
     @Override
     public void started(long startNs) {

@@ -2,14 +2,14 @@ package jdkmatrix.loadgen;
 
 import java.util.List;
 
-/** As fast as the answers come, from when a connection joins. */
+/** Sends as fast as the answers come, from the time when a connection joins. */
 final class ClosedLoop implements Pacer {
     private final List<Connection> connections;
     private final Worker worker;
     private final long startNs;
     private final long endNs;
     private final Load.Joining load;
-    /** How many of the connections have joined. */
+    /** The number of connections that have joined. */
     private int joined;
 
     ClosedLoop(Load.Joining load, List<Connection> connections, Worker worker, long startNs, long endNs) {

@@ -3,11 +3,11 @@ package jdkmatrix.loadgen;
 import java.util.List;
 
 /**
- * What a session reads, one JSON object per line: {@code kind} is "rate", "ramp", "saturate" or "join".
+ * A command to a session, one JSON object per line; {@code kind} is "rate", "ramp", "saturate" or "join".
  *
  * @param points of a ramp, pairs of seconds and requests per second
- * @param leadS for how long "saturate" is on before the phase begins
- * @param intervalS how long each part of the phase is of which it tells by itself; a second if it is not said
+ * @param leadS how long "saturate" runs before the phase begins
+ * @param intervalS length of the intervals that are reported separately; a second if missing
  */
 record Command(
         String label,

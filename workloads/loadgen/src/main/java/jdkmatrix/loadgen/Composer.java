@@ -5,11 +5,11 @@ import io.netty.buffer.Unpooled;
 import java.util.SplittableRandom;
 
 /**
- * Makes the requests of one event loop, each in the buffer of its connection and without an allocation. Used by that
+ * Composes the requests of one event loop, each in the buffer of its connection and without allocating. Used by that
  * event loop only.
  *
- * <p>A request that has fields of kind "unique" gets the next of this loop's numbers: INDEX, INDEX + LOOPS,
- * INDEX + 2 LOOPS, …, in all of these fields.
+ * <p>A request with fields of kind "unique" gets the next of this loop's numbers (INDEX, INDEX + LOOPS,
+ * INDEX + 2 LOOPS, …) in all of these fields.
  */
 final class Composer {
     private final RequestMix mix;
@@ -37,12 +37,12 @@ final class Composer {
         nextUnique = index;
     }
 
-    /** A buffer that survives being written, for one connection. */
+    /** Creates a buffer for one connection, which survives being written. */
     ByteBuf newBuffer() {
         return Unpooled.unreleasableBuffer(Unpooled.directBuffer(mix.longest(), mix.longest()));
     }
 
-    /** Puts the next request into the connection's buffer; false: its unique numbers are used up. */
+    /** Puts the next request into the connection's buffer; returns false if its unique numbers are used up. */
     boolean compose(Connection connection) {
         Template template = templates.length == 1 ? templates[0] : choose();
         ByteBuf buffer = connection.request;
@@ -54,7 +54,7 @@ final class Composer {
         return template.fields().isEmpty() || fill(template, buffer);
     }
 
-    /** Why there is no next request. */
+    /** Returns the reason why there is no next request. */
     String exhausted() {
         return "the numbers of a {unique:…} field are used up: the next is %d; make it wider".formatted(nextUnique);
     }

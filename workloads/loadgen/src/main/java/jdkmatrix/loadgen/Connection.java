@@ -3,8 +3,8 @@ package jdkmatrix.loadgen;
 import io.netty.buffer.ByteBuf;
 
 /**
- * One place in the schedule, and the TCP connection that fills it now. It outlives its {@link Link}s: when one is lost,
- * the next goes on with the slots that are left. Used by its event loop only.
+ * One place in the schedule, and the TCP connection that currently fills it. It outlives its {@link Link}s: when one is
+ * lost, the next continues with the remaining slots. Used by its event loop only.
  */
 final class Connection {
     enum State {
@@ -21,12 +21,12 @@ final class Connection {
     final int index;
     /** Every link of this connection writes the same buffer: only one request is outstanding at a time. */
     final ByteBuf request;
-    /** What stands in it, but for its fields; null before the first request. */
+    /** The template in the buffer, apart from its fields; null before the first request. */
     Template template;
 
     State state = State.CLOSED;
     Link link;
-    /** Links in a row, failed attempts included, that brought no answer. */
+    /** Consecutive links, including failed attempts, that brought no answer. */
     int barren;
 
     /** The next slot to send, in rounds of the schedule. */

@@ -1,6 +1,6 @@
 package jdkmatrix.loadgen;
 
-/** A constant rate: slot k is due k intervals after the start, computed from k and not added up, without drift. */
+/** A constant rate: slot k is due k intervals after the start, computed from k, not added up, so it does not drift. */
 record ConstantSlots(double intervalNs) implements Slots {
     static ConstantSlots of(double rateRps) {
         return new ConstantSlots(1e9 / rateRps);

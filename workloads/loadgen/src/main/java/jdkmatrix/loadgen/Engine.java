@@ -19,15 +19,15 @@ import java.util.function.Consumer;
 /**
  * Runs phases against one target, one after another, over connections that are kept from phase to phase.
  *
- * <p>A phase: open what is missing of its connections (at most {@link Limits#prepareNs}); send for its lead, which is
- * counted by itself, and go on for its duration; wait for what is outstanding (at most {@link Limits#DRAIN_NS}), close
+ * <p>A phase opens its missing connections (for at most {@link Limits#prepareNs}), sends for its lead, which is counted
+ * separately, and on for its duration, waits for outstanding answers (for at most {@link Limits#DRAIN_NS}) and closes
  * the connections that are still busy.
  */
 final class Engine implements AutoCloseable {
-    /** Between the decision to begin and the first slot: every event loop has its orders by then. */
+    /** The time from the decision to begin to the first slot, by which every event loop has its orders. */
     private static final long ORDERS_NS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final long MARGIN_NS = TimeUnit.SECONDS.toNanos(10);
-    /** Of the JVM (libraries, pipes, logs) and, three each, of the event loops. */
+    /** Open files of the JVM (libraries, pipes, logs) and, three each, of the event loops. */
     private static final int OTHER_FILES = 128;
     private static final int FILES_PER_LOOP = 3;
     private static final long MAX_REQUEST_BYTES = 128L << 20;
@@ -66,8 +66,8 @@ final class Engine implements AutoCloseable {
     /**
      * Runs one phase and waits for its end.
      *
-     * @throws RefusedException the phase did not begin; the engine stays usable
-     * @throws IllegalStateException an event loop broke, hangs or has no request left to make; the engine is of no use any more
+     * @throws RefusedException if the phase did not begin; the engine stays usable
+     * @throws IllegalStateException if an event loop broke, hangs or has no request left; the engine is then unusable
      */
     PhaseResult run(Phase phase, Progress progress) throws RefusedException, InterruptedException {
         check(phase.load().connections());
@@ -148,7 +148,7 @@ final class Engine implements AutoCloseable {
         }
     }
 
-    /** The next tally of all workers together; valid until the next call. */
+    /** Returns the next tally of all workers together; valid until the next call. */
     private Tally gather(long deadlineNs) throws InterruptedException {
         gathered.reset();
         for (Worker worker : workers) {

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 
-/** What a session prints, one JSON object per line. Fields that do not apply to a load are null. */
+/** The output of a session, one JSON object per line. Fields that do not apply to a load are null. */
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "event")
 @JsonSubTypes({
     @JsonSubTypes.Type(value = Event.Ready.class, name = "ready"),
@@ -14,13 +14,13 @@ import com.fasterxml.jackson.annotation.JsonTypeInfo;
     @JsonSubTypes.Type(value = Event.Failed.class, name = "error")
 })
 sealed interface Event {
-    /** Commands are awaited. */
+    /** The session is ready for commands. */
     record Ready(String version, String netty, String javaVersion, String transport) implements Event {}
 
-    /** What is counted starts at this System.nanoTime: in a few milliseconds, or when the lead is over. */
+    /** Counting starts at this System.nanoTime: in a few milliseconds, or when the lead is over. */
     record Started(String label, long monotonicNs) implements Event {}
 
-    /** One part of the phase, usually a second; {@code due} are slots of the schedule, {@code sent} may be of earlier ones. */
+    /** One interval of the phase, usually a second; {@code due} are its slots, {@code sent} may be of earlier ones. */
     record Interval(
             double tS,
             Long due,
@@ -34,8 +34,8 @@ sealed interface Event {
             implements Event {}
 
     /**
-     * Histograms are HdrHistogram's V2 compressed encoding in base64, in nanoseconds; null where nothing was recorded.
-     * Of the shown latency (corrected in an open loop), {@code lowerBounds} values only say "at least".
+     * Histograms are HdrHistogram's V2 compressed encoding in base64, in nanoseconds; null if nothing was recorded.
+     * Of the reported latency (corrected in an open loop), {@code lowerBounds} values only say "at least".
      */
     record Finished(
             String label,
@@ -64,10 +64,10 @@ sealed interface Event {
             String hlog)
             implements Event {}
 
-    /** The command or the phase came to nothing: "bad-command" and "refused" leave the session usable. */
+    /** The command or the phase failed: "bad-command" and "refused" leave the session usable. */
     record Failed(String code, String message) implements Event {}
 
-    /** Of the load before what is counted: the requests that were over when it began. */
+    /** The load before counting began: the requests that were over by then. */
     record Lead(
             double durationS, long sent, long completed, @JsonProperty("non_2xx") long non2xx, Errors errors) {
         static Lead of(long ns, Tally tally) {

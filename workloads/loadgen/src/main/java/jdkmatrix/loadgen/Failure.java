@@ -1,6 +1,6 @@
 package jdkmatrix.loadgen;
 
-/** Why a connection was not made, or a request got no answer. */
+/** The reason why a connection was not made or a request got no answer. */
 enum Failure {
     /** A connection could not be opened. Costs no schedule slot. */
     CONNECT,

@@ -6,7 +6,7 @@ import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpHeadersFactory;
 import io.netty.util.AsciiString;
 
-/** Keeps the headers that say where a response ends and whether its connection stays; drops the others unread. */
+/** Keeps the headers that say where a response ends and whether its connection stays open; drops the others unread. */
 final class FramingHeaders extends DefaultHttpHeaders {
     static final HttpHeadersFactory FACTORY = new HttpHeadersFactory() {
         @Override

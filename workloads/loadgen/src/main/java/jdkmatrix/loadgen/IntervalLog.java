@@ -12,11 +12,11 @@ import org.HdrHistogram.HistogramLogWriter;
 
 /**
  * HdrHistogram's standard interval log (.hlog): one line per interval and per tag, "corrected" (open loop only) and
- * "uncorrected", in nanoseconds. Its last lines hold what came in, or was given up, after the end of the phase, so that
- * all lines together are the phase's histograms.
+ * "uncorrected", in nanoseconds. Its last lines hold what came in or was given up after the end of the phase, so that
+ * all lines together make up the phase's histograms.
  */
 final class IntervalLog implements Progress, AutoCloseable {
-    /** Of the log's own column of maxima, in milliseconds. */
+    /** The unit of the log's own column of maxima: milliseconds. */
     private static final double MAX_UNIT_NS = 1e6;
 
     private final PrintStream file;

@@ -17,12 +17,12 @@ import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 
 /**
- * One TCP connection: writes requests, turns what Netty's decoder reads into "answered" or "failed".
+ * One TCP connection: writes requests and turns what Netty's decoder reads into "answered" or "failed".
  *
  * <p>Bodies are never gathered: chunks are counted as bytes and dropped.
  */
 final class Link extends ChannelInboundHandlerAdapter {
-    /** Heads may be longer than other clients take: a failed request is to be the server's fault. */
+    /** Accepts longer heads than other clients do: a failed request is to be the server's fault. */
     private static final HttpDecoderConfig DECODER = new HttpDecoderConfig()
             .setMaxInitialLineLength(64 * 1024)
             .setMaxHeaderSize(1024 * 1024)
@@ -42,7 +42,7 @@ final class Link extends ChannelInboundHandlerAdapter {
         this.connection = connection;
     }
 
-    /** Has this link brought at least one answer? */
+    /** True if this link has brought at least one answer. */
     boolean answered() {
         return answered;
     }
@@ -50,7 +50,7 @@ final class Link extends ChannelInboundHandlerAdapter {
     /** Writes the connection's request; a failure is reported to the worker before this returns, if it is known by then. */
     void write() {
         writing = true;
-        // The void promise spares one object per request; its failure arrives in exceptionCaught.
+        // The void promise saves one object per request; its failure arrives in exceptionCaught.
         channel.writeAndFlush(connection.request, channel.voidPromise());
         writing = false;
     }
@@ -96,7 +96,7 @@ final class Link extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Has the kernel the whole request? A server may answer before it has read the body. */
+    /** True if the kernel has the whole request: a server may answer before it has read the body. */
     private boolean written() {
         ChannelOutboundBuffer pending = channel.unsafe().outboundBuffer();
         return pending != null && pending.isEmpty();

@@ -2,7 +2,7 @@ package jdkmatrix.loadgen;
 
 import java.util.List;
 
-/** How requests are sent. */
+/** A way to send requests. */
 sealed interface Load {
     int MAX_CONNECTIONS = 100_000;
     double MAX_RPS = 10_000_000;
@@ -35,11 +35,11 @@ sealed interface Load {
         }
     }
 
-    /** A rate that is linear between points, and jumps where two stand at the same time. */
+    /** A rate that is linear between points, and jumps where two have the same time. */
     record Ramp(List<Point> points, int connections) implements Scheduled {
         static final int MAX_POINTS = 10_000;
 
-        /** At this time after the start, this rate over all connections. */
+        /** A rate over all connections at a time after the start. */
         record Point(long tNs, double rateRps) {
             public Point {
                 if (!(rateRps >= 0 && rateRps <= MAX_RPS)) {
@@ -96,7 +96,7 @@ sealed interface Load {
 
     /** Closed loop: every connection sends its next request as soon as it has the answer, once it has joined. */
     sealed interface Joining extends Load {
-        /** When a connection sends its first request; does not fall with its index. */
+        /** Returns how long after the start a connection sends its first request; does not fall as the index rises. */
         long joinsAfterNs(int index);
     }
 

@@ -8,7 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import jdkmatrix.common.process.TimerSlack;
 
-/** Makes the threads of event loops, one for each: they wake on time, and their CPU time can be read one by one. */
+/** Makes the threads of event loops, one for each: they wake on time, and their CPU times can be read separately. */
 final class LoopThreads extends DefaultThreadFactory {
     private final ThreadMXBean clocks = ManagementFactory.getThreadMXBean();
     private final List<Thread> made = new CopyOnWriteArrayList<>();
@@ -29,12 +29,12 @@ final class LoopThreads extends DefaultThreadFactory {
         return thread;
     }
 
-    /** CPU time of each thread so far, in nanoseconds, in the order in which they were made. */
+    /** Returns the CPU time of each thread so far, in nanoseconds, in the order in which they were made. */
     long[] cpuNs() {
         return made.stream().mapToLong(thread -> clocks.getThreadCpuTime(thread.threadId())).toArray();
     }
 
-    /** CPU time of the thread that has used the most since {@link #cpuNs} returned {@code sinceNs}. */
+    /** Returns the CPU time of the thread that has used the most since {@link #cpuNs} returned {@code sinceNs}. */
     long busiestNs(long[] sinceNs) {
         long[] nowNs = cpuNs();
         return IntStream.range(0, sinceNs.length)

@@ -5,7 +5,7 @@ import jdkmatrix.common.command.Program;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** The command line. Exit status: 0 done, 1 the load could not be made, 2 wrong usage. */
+/** The command line. Exit status: 0 success, 1 the load could not be made, 2 wrong usage. */
 @Command(
         name = "loadgen",
         description = "Loads an HTTP/1.1 server at a constant rate or in a closed loop and tells its latency, "
@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
         subcommands = {RunCommand.class, SessionCommand.class})
 public final class Main {
     static {
-        // Netty's hunt for leaked buffers takes a stack trace every so many requests. Buffers here live in one method.
+        // Netty's leak detection takes a stack trace every so many requests. Buffers here live in one method.
         System.setProperty("io.netty.leakDetection.level", "disabled");
     }
 

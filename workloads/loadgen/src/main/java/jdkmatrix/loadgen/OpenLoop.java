@@ -3,8 +3,8 @@ package jdkmatrix.loadgen;
 import java.util.List;
 
 /**
- * A schedule, whatever answers do. Each connection has its own slots ({@link Schedule}); one that was busy past some of them sends the
- * backlog as fast as its answers come, as wrk2 does.
+ * Follows a schedule, whatever the answers do. Each connection has its own slots ({@link Schedule}); one that was busy
+ * past some of them sends the backlog as fast as its answers come, as wrk2 does.
  */
 final class OpenLoop implements Pacer {
     private final Schedule schedule;

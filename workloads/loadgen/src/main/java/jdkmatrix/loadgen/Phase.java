@@ -6,9 +6,9 @@ import java.util.regex.Pattern;
  * One stretch of load.
  *
  * @param label names the phase's files
- * @param leadNs for how long the load is on before the phase begins, in nanoseconds
+ * @param leadNs how long the load runs before the phase begins, in nanoseconds
  * @param durationNs how long requests are sent after that, in nanoseconds
- * @param intervalNs how long each part of that is of which it tells by itself; the last may be shorter
+ * @param intervalNs length of the intervals that are reported separately; the last may be shorter
  */
 record Phase(String label, Load load, long leadNs, long durationNs, long intervalNs) {
     static final double MAX_DURATION_S = 86_400;

@@ -1,13 +1,13 @@
 package jdkmatrix.loadgen;
 
 /**
- * What one phase did.
+ * The result of one phase.
  *
  * @param due slots of the schedule within the duration; 0 in a closed loop
- * @param lead of all event loops, of the requests that were over when it was; empty where there was none
- * @param total of all event loops after the lead, drain included
+ * @param lead of all event loops, the requests that were over when it ended; empty if there was none
+ * @param total of all event loops after the lead, including the drain
  * @param cpuS CPU time of the whole process while requests were sent, after the lead
- * @param busiestLoopCpuS CPU time, meanwhile, of the event loop that used the most
+ * @param busiestLoopCpuS CPU time of the event loop that used the most meanwhile
  */
 record PhaseResult(
         Phase phase,
@@ -22,12 +22,12 @@ record PhaseResult(
         return phase.scheduled();
     }
 
-    /** Due and not sent by the end of the phase. */
+    /** Returns how many requests were due but not sent by the end of the phase. */
     long unsent() {
         return due - total.sent;
     }
 
-    /** Sent, and neither answered nor failed by the end of the phase. */
+    /** Returns how many requests were sent but had neither been answered nor failed by the end of the phase. */
     long outstanding() {
         return total.sent - total.completed - total.failedRequests();
     }

@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The connections of one event loop: opened a few at a time before a phase, and opened again when one is lost while it
+ * The connections of one event loop: opened a few at a time before a phase, and reopened when they are lost while it
  * runs. Used by that event loop only.
  */
 final class Pool {
-    /** Attempts under way before a phase, of all loops: a server's queue of connections need not hold more. */
+    /** Concurrent attempts of all loops before a phase: a server's queue of connections need not hold more. */
     private static final int AT_ONCE = 256;
     private static final long BACKOFF_MIN_NS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final int BACKOFF_DOUBLINGS = 7; // up to 640 ms
@@ -30,7 +30,7 @@ final class Pool {
     private int untried;
     private String error;
 
-    /** @param bootstrap has the address */
+    /** @param bootstrap with the address set */
     Pool(int index, int workers, EventLoop loop, Worker worker, Composer composer, Bootstrap bootstrap) {
         this.index = index;
         this.workers = workers;
@@ -44,12 +44,12 @@ final class Pool {
         return Math.max(1, AT_ONCE / workers);
     }
 
-    /** In the order of their slots; follows changes. */
+    /** Returns a live view in the order of their slots. */
     List<Connection> connections() {
         return view;
     }
 
-    /** Opens what is missing of this loop's share of {@code total} connections, closes what is too much. */
+    /** Opens the missing connections of this loop's share of {@code total} and closes surplus ones. */
     void prepare(int total) {
         resize((total - index + workers - 1) / workers);
         connections.forEach(Connection::newPhase);
@@ -58,7 +58,7 @@ final class Pool {
         connectNext();
     }
 
-    /** Before a phase: is there a connection that was not tried yet? */
+    /** True if, before a phase, there are connections that have not been tried or are being opened. */
     boolean preparing() {
         return connecting > 0 || untried < connections.size();
     }
@@ -67,12 +67,12 @@ final class Pool {
         return (int) connections.stream().filter(c -> c.state == Connection.State.FREE).count();
     }
 
-    /** Of the attempts since {@link #prepare}: what was said last, null if none failed. */
+    /** Returns the last error of the attempts since {@link #prepare}; null if none failed. */
     String error() {
         return error;
     }
 
-    /** The phase begins: what is missing is opened while it runs. */
+    /** Begins the phase; missing connections are opened while it runs. */
     void begin() {
         untried = connections.size();
         connections.stream().filter(c -> c.state == Connection.State.CLOSED).forEach(this::reconnect);
@@ -85,7 +85,7 @@ final class Pool {
         link.close();
     }
 
-    /** At once if the lost link brought an answer; otherwise after a pause that doubles, so that nothing spins. */
+    /** Reconnects at once if the lost link brought an answer, else after a pause that doubles, so nothing spins. */
     void reconnect(Connection connection) {
         if (!worker.running()) {
             return;
@@ -133,13 +133,13 @@ final class Pool {
             Runnable tried = worker.guarded(() -> tried(connection, link, future.cause()));
             if (loop.inEventLoop()) {
                 tried.run();
-            } else { // where no socket could be made
+            } else { // if no socket could be made
                 loop.execute(tried);
             }
         });
     }
 
-    /** @param refused null where the link is connected */
+    /** @param refused null if the link is connected */
     private void tried(Connection connection, Link link, Throwable refused) {
         if (connection.link != link) {
             link.close();

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A rate that is linear between points: slot k is due when the integral of the rate is about to exceed k. So before a
- * time t exactly the integral up to t, rounded up, is due, and nothing is due while the rate is 0.
+ * A rate that is linear between points: slot k is due when the integral of the rate is about to exceed k. So exactly
+ * the integral up to a time t, rounded up, is due before t, and nothing is due while the rate is 0.
  *
  * <p>The integral at the points is exact (decimal). Between them it is a quadratic, solved for the time from the end
  * of the stretch where the rate is lower: there the root's terms have the same sign, and the result is right to the
@@ -69,11 +69,11 @@ final class RampSlots implements Slots {
     }
 
     /**
-     * Between two points, with at least a fraction of a request in it. Rates are per nanosecond.
+     * A stretch between two points, with at least a fraction of a request in it. Rates are per nanosecond.
      *
-     * @param firstSlot the first that is not due before this stretch
+     * @param firstSlot the first slot that is not due before this stretch
      * @param firstLead how much of a request is due in this stretch before {@code firstSlot}: 0 to 1
-     * @param endSlot the first that is not due before the end of this stretch
+     * @param endSlot the first slot that is not due before the end of this stretch
      * @param endLead as {@code firstLead}, of the next stretch
      * @param slope change of the rate per nanosecond, not negative, seen from the end with the lower rate
      */
@@ -110,7 +110,7 @@ final class RampSlots implements Slots {
             return startNs + Math.clamp(Math.round(sinceStartNs), 0, lengthNs - 1);
         }
 
-        /** How long it takes from the end with the lower rate until so many requests have become due. */
+        /** Returns how long it takes from the end with the lower rate until that many requests have become due. */
         private double timeNs(double requests) {
             return requests == 0 ? 0 : 2 * requests / (lowerRate + Math.sqrt(lowerRate * lowerRate + 2 * slope * requests));
         }

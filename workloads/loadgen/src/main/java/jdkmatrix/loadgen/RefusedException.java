@@ -1,6 +1,6 @@
 package jdkmatrix.loadgen;
 
-/** A phase cannot be played: not one connection could be opened, or more are asked for than this process can have. */
+/** A phase cannot run: not one connection could be opened, or more are requested than this process can have. */
 final class RefusedException extends Exception {
     private static final long serialVersionUID = 1;
 

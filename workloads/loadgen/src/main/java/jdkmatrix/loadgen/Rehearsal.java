@@ -10,8 +10,8 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Plays both kinds of load against a server of its own before the first phase. A JVM that sends its first requests
- * loads classes for a fifth of a second meanwhile, and the requests that wait for it would stand in the first phase.
+ * Runs both kinds of load against a server of its own before the first phase. A JVM that sends its first requests
+ * spends a fifth of a second loading classes, and the requests that wait for it would be part of the first phase.
  */
 final class Rehearsal {
     private static final double EACH_S = 0.3;
@@ -22,7 +22,7 @@ final class Rehearsal {
 
     private Rehearsal() {}
 
-    /** Failing to rehearse is no reason not to play: it is told on standard error. */
+    /** Runs the rehearsal. A failure does not prevent the phases: it is only reported on standard error. */
     static void play() throws InterruptedException {
         try (ServerSocket server = new ServerSocket(0, CONNECTIONS, InetAddress.getLoopbackAddress())) {
             Thread.ofPlatform().name("rehearsal-accept").daemon().start(() -> accept(server));

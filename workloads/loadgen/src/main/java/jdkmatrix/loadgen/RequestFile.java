@@ -22,8 +22,8 @@ import java.util.regex.Pattern;
 
 /**
  * A mix of requests as a file: {"seed": 1, "requests": [{"method": "POST", "path": "/orders/{unique:8}", "headers":
- * {"Content-Type": "text/plain"}, "body": "{random:1:100}", "weight": 3}]}. Headers and body may be left out; the
- * weight is 1 then. Fields stand in paths, values of headers and bodies: {unique:WIDTH} is a number that no other
+ * {"Content-Type": "text/plain"}, "body": "{random:1:100}", "weight": 3}]}. Headers, body and weight may be left out;
+ * the weight is then 1. Paths, header values and bodies may have fields: {unique:WIDTH} is a number that no other
  * request of the session has, {random:LOWEST:HIGHEST} is drawn, both with leading zeros.
  */
 record RequestFile(Long seed, List<Item> requests) {
@@ -31,9 +31,9 @@ record RequestFile(Long seed, List<Item> requests) {
     static final int MAX_WEIGHT = 1_000_000;
     static final int MAX_BYTES = 65_536;
 
-    // HEAD's answers cannot be told from others without the request; CONNECT and TRACE are no load.
+    // Answers to HEAD cannot be told from others without the request; CONNECT and TRACE are no load.
     private static final Set<String> METHODS = Set.of("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS");
-    // RFC 9110, 8.6: their requests say how long the content is, even if there is none.
+    // RFC 9110, 8.6: requests with these methods give the content length, even if there is no content.
     private static final Set<String> WITH_BODY = Set.of("POST", "PUT", "PATCH");
     private static final Set<String> OURS =
             Set.of("host", "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te", "trailer");
@@ -55,7 +55,7 @@ record RequestFile(Long seed, List<Item> requests) {
     /** One request of the mix. */
     record Item(String method, String path, Map<String, String> headers, String body, Integer weight) {}
 
-    /** @throws IllegalArgumentException says what is wrong with the file */
+    /** @throws IllegalArgumentException saying what is wrong with the file */
     static RequestFile read(Path path) {
         try {
             return parse(Files.readString(path));
@@ -80,7 +80,7 @@ record RequestFile(Long seed, List<Item> requests) {
         return file;
     }
 
-    /** @throws IllegalArgumentException says what is wrong, and with which request */
+    /** @throws IllegalArgumentException saying what is wrong, and with which request */
     RequestMix toMix(String authority) {
         check(seed != null && seed >= 0, "seed = %s: a whole number from 0 on is needed", seed);
         check(
@@ -132,7 +132,7 @@ record RequestFile(Long seed, List<Item> requests) {
         return template;
     }
 
-    /** Quoted, on one line whatever is in it. */
+    /** Returns the text quoted and on one line, whatever is in it. */
     private static String shown(String text) {
         return text == null ? "null" : TextNode.valueOf(text).toString();
     }

@@ -8,7 +8,7 @@ record RequestMix(long seed, List<Template> templates) {
         templates = List.copyOf(templates);
     }
 
-    /** In bytes. */
+    /** Returns the length of the longest request in bytes. */
     int longest() {
         return templates.stream().mapToInt(Template::length).max().orElseThrow();
     }

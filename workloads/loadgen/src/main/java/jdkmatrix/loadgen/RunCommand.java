@@ -16,7 +16,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** One measurement for a person. */
+/** Runs one measurement for a person. */
 @CommandLine.Command(
         name = "run",
         description = "Loads a server once, after a warm-up of the same kind if asked for, and prints a summary.",

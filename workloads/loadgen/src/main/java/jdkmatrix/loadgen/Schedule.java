@@ -15,22 +15,22 @@ final class Schedule {
         this.due = dueBefore(durationNs);
     }
 
-    /** When the slot is due, in nanoseconds after the start. */
+    /** Returns when the slot is due, in nanoseconds after the start. */
     long offsetNs(int connection, long round) {
         return slots.offsetNs(connection + round * connections);
     }
 
-    /** Slots due within the duration, over all connections. */
+    /** Returns the number of slots due within the duration, over all connections. */
     long due() {
         return due;
     }
 
-    /** Slots of one connection due within the duration: its rounds are 0 to this, exclusive. */
+    /** Returns how many slots of one connection are due within the duration: its rounds are 0 to this, exclusive. */
     long due(int connection) {
         return due <= connection ? 0 : (due - connection - 1) / connections + 1;
     }
 
-    /** Slots due earlier than this, at most the duration; settled by {@link Slots#offsetNs}, which rounds. */
+    /** Returns how many slots are due before {@code ns}, at most the duration, as {@link Slots#offsetNs} rounds. */
     long dueBefore(long ns) {
         long high = 1;
         while (slots.offsetNs(high - 1) < ns) {

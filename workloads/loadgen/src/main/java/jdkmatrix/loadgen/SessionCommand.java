@@ -17,12 +17,12 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * Phase after phase for a program: reads one {@link Command} per line, prints {@link Event}s, one per line. The end of
- * standard input ends the process, in the middle of a phase too.
+ * Runs phase after phase for a program: reads one {@link Command} per line and prints {@link Event}s, one per line. The
+ * end of standard input ends the process, even in the middle of a phase.
  *
- * <p>After {@code ready}, each command is answered by {@code started}, an {@code interval} per second (or as long as it
- * asks for) and {@code finished}, or by {@code error}. Errors "bad-command" and "refused" leave the session as it was;
- * "internal" ends the process with status 1.
+ * <p>After {@code ready}, each command is answered by {@code started}, an {@code interval} per second (or of the length
+ * that it asks for) and {@code finished}, or by {@code error}. Errors "bad-command" and "refused" leave the session as
+ * it was; "internal" ends the process with status 1.
  */
 @CommandLine.Command(
         name = "session",
@@ -101,7 +101,7 @@ final class SessionCommand implements Callable<Integer> {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } finally {
-            // Whoever held the other end is gone or has enough: an exit that waits for nothing.
+            // Whoever held the other end is gone or has had enough: exit without waiting for anything.
             Runtime.getRuntime().halt(0);
         }
     }
@@ -130,7 +130,7 @@ final class SessionCommand implements Callable<Integer> {
 
         @Override
         public void drained(double fromS, double toS, Tally tally) {
-            // Stands in "finished".
+            // Is part of "finished".
         }
     }
 }

@@ -1,10 +1,10 @@
 package jdkmatrix.loadgen;
 
-/** When the requests of a load are due, counted over all connections. */
+/** The times when the requests of a load are due, counted over all connections. */
 interface Slots {
     /**
-     * When slot 0, 1, … is due, in nanoseconds after the start: never falls from one slot to the next. Slots that do
-     * not come up before the load ends are due at its end or later.
+     * Returns when slot 0, 1, … is due, in nanoseconds after the start; never decreases from one slot to the next.
+     * Slots that do not come up before the load ends are due at its end or later.
      */
     long offsetNs(long slot);
 }

@@ -5,10 +5,10 @@ import jdkmatrix.common.histogram.Histograms;
 import org.HdrHistogram.Histogram;
 
 /**
- * What was counted over some time: written by one thread, then handed over. Histograms are in nanoseconds.
+ * The counts of some period: written by one thread, then handed over. Histograms are in nanoseconds.
  *
- * <p>Per request sent (one without an answer at the end of the lead is as if sent then), exactly one of {@code
- * completed}, a READ, WRITE or TIMEOUT failure, or "outstanding when the phase ended" holds, so {@code sent = completed +
+ * <p>Each request sent (one without an answer at the end of the lead counts as sent then) is exactly one of {@code
+ * completed}, a READ, WRITE or TIMEOUT failure, or "outstanding when the phase ended", so {@code sent = completed +
  * failures + outstanding}.
  */
 final class Tally {
@@ -22,9 +22,9 @@ final class Tally {
     long sent;
     long completed;
     long non2xx;
-    /** Answered after the phase ended, while it was drained: recorded with their latency, not completed. */
+    /** Answered after the phase ended, during the drain: recorded with their latency, but not completed. */
     long answeredLate;
-    /** Of {@code answeredLate}. */
+    /** Those of {@code answeredLate} whose status was not 2xx. */
     long lateNon2xx;
     /** Values of {@code uncorrected} and {@code corrected} that only say "at least". */
     long uncorrectedLowerBounds;
@@ -41,7 +41,7 @@ final class Tally {
         return failures[failure.ordinal()];
     }
 
-    /** Failures of requests, that is all but CONNECT. */
+    /** Returns the failures of requests, that is all but CONNECT. */
     long failedRequests() {
         return failures(Failure.READ) + failures(Failure.WRITE) + failures(Failure.TIMEOUT);
     }

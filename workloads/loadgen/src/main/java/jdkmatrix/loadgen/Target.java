@@ -8,13 +8,13 @@ import java.net.UnknownHostException;
 import java.util.List;
 
 /**
- * What is loaded: an address, resolved once, and the requests that are sent to it.
+ * The target of the load: an address, resolved once, and the requests that are sent to it.
  *
  * @param url as given
  * @param authority for the header Host
  */
 record Target(String url, InetSocketAddress address, String authority, RequestMix requests) {
-    /** With one request: GET of the path and query. */
+    /** Returns a target with one request, a GET of the path and query. */
     static Target parse(String url) {
         URI uri;
         try {

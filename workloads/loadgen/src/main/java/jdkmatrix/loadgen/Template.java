@@ -9,21 +9,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The bytes of one request of a mix, and where its fields stand in them. Fields have a constant width, so these bytes
- * are right for every request but for the digits of the fields.
+ * The bytes of one request of a mix, and the positions of its fields. Fields have a constant width, so these bytes are
+ * right for every request except for the digits of the fields.
  *
  * @param weight its share of the mix, relative to the others'
- * @param lastUnique the highest number that all its fields of kind "unique" can hold; -1 where it has none
+ * @param lastUnique the highest number that all its fields of kind "unique" can hold; -1 if it has none
  */
 record Template(byte[] bytes, int weight, List<Field> fields, long lastUnique) {
     static final int MAX_DIGITS = 15;
 
-    /** Braces around what begins with a letter: everything else in braces is text (JSON's keys have quotes). */
+    /** Braces around what begins with a letter; anything else in braces is text (JSON keys have quotes). */
     static final Pattern FIELD = Pattern.compile("\\{([A-Za-z][^{}]*)}");
     private static final Pattern UNIQUE = Pattern.compile("unique:([1-9]\\d?)");
     private static final Pattern RANDOM = Pattern.compile("random:(0|[1-9]\\d{0,14}):(0|[1-9]\\d{0,14})");
 
-    /** Decimal digits, {@code width} of them from {@code offset} on: a number that is the request's own, or drawn. */
+    /** The {@code width} decimal digits from {@code offset} on: a number that is the request's own, or drawn. */
     record Field(int offset, int width, boolean unique, long lowest, long highest) {}
 
     static Template literal(String method, String path, String authority) {
@@ -31,9 +31,9 @@ record Template(byte[] bytes, int weight, List<Field> fields, long lastUnique) {
     }
 
     /**
-     * @param path of characters that a request line may have
-     * @param headers with names and values that a header may have; neither Host nor Content-Length among them
-     * @throws IllegalArgumentException a field is not one of the known, or too wide
+     * @param path with no characters but those that a request line may have
+     * @param headers with valid names and values, without Host and Content-Length
+     * @throws IllegalArgumentException if a field is unknown or too wide
      */
     static Template of(
             String method, String path, String authority, Map<String, String> headers, String body, int weight) {
@@ -58,7 +58,7 @@ record Template(byte[] bytes, int weight, List<Field> fields, long lastUnique) {
         return bytes.length;
     }
 
-    /** The text with the highest digits in place of its fields, for a look at what else is in it. */
+    /** Returns the text with the highest digits in place of its fields, for a check of what else is in it. */
     static String withoutFields(String text) {
         return FIELD.matcher(text).replaceAll(found -> "9".repeat(field(found.group(), found.group(1), 0).width()));
     }

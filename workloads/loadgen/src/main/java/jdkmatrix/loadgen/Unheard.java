@@ -1,6 +1,6 @@
 package jdkmatrix.loadgen;
 
-/** For phases of which only the result counts. */
+/** A listener for phases of which only the result counts. */
 record Unheard() implements Progress {
     @Override
     public void started(long startNs) {

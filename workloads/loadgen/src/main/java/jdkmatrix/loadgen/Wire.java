@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import jdkmatrix.common.histogram.Histograms;
 import org.HdrHistogram.Histogram;
 
-/** Turns commands and results from and into JSON. */
+/** Reads commands from JSON and writes results to JSON. */
 final class Wire {
     private static final ObjectMapper JSON = JsonMapper.builder()
             .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
@@ -18,7 +18,7 @@ final class Wire {
 
     private Wire() {}
 
-    /** @throws IllegalArgumentException says what is wrong with the command */
+    /** @throws IllegalArgumentException saying what is wrong with the command */
     static Command parse(String line) {
         try {
             Command command = JSON.readValue(line, Command.class);
@@ -39,7 +39,7 @@ final class Wire {
         }
     }
 
-    /** @param due in this interval; null in a closed loop */
+    /** @param due slots due in this interval; null in a closed loop */
     static Event.Interval interval(double toS, Long due, Tally tally) {
         Histogram shown = due == null ? tally.uncorrected : tally.corrected;
         boolean any = shown.getTotalCount() > 0;

@@ -10,16 +10,16 @@ import java.util.concurrent.TimeUnit;
 import jdkmatrix.common.histogram.Histograms;
 
 /**
- * One event loop with its share of the connections. Methods run on that loop unless they say otherwise; what it has
- * to say waits in its inbox for {@link Engine}.
+ * One event loop with its share of the connections. Methods run on that loop unless they say otherwise; its reports
+ * wait in its inbox for {@link Engine}.
  *
- * <p>No request leaves the books: what was due and has no answer when the drain is over (sent or not) is recorded in
- * the corrected histogram with the time it has waited by then, a lower bound, and so is a request that timed out, or
- * that was outstanding when the phase ended and failed after that. Otherwise an overloaded or frozen server would look
+ * <p>No request is left out: one that was due and has no answer when the drain is over (sent or not) is recorded in the
+ * corrected histogram with the time it has waited by then, a lower bound, and so is a request that timed out, or that
+ * was outstanding when the phase ended and failed after that. Otherwise an overloaded or frozen server would look
  * better the fewer requests it answers. A request that failed before has no latency and is only counted.
  */
 final class Worker {
-    /** What a worker tells. */
+    /** The reports of a worker. */
     sealed interface Report {
         /** Every connection was tried once, or the time for that is over. */
         record Prepared(int open, String error) implements Report {}
@@ -54,11 +54,11 @@ final class Worker {
     private int outstanding;
 
     private Pacer pacer;
-    /** The start of what is counted; where there is a lead, it was sent before. */
+    /** The start of what is counted; with a lead, sending starts earlier. */
     private long startNs;
     private long endNs;
     private long intervalNs;
-    /** The end of the interval that is counted. */
+    /** The end of the interval that is being counted. */
     private long overNs;
     private long nextPumpNs = Pacer.NEVER;
     private boolean wakeArmed;
@@ -75,12 +75,12 @@ final class Worker {
         return loop;
     }
 
-    /** Any thread: the next report, or null if none comes in time. */
+    /** Returns the next report, or null if none comes in time. For any thread. */
     Report awaitReport(long timeoutNs) throws InterruptedException {
         return inbox.poll(timeoutNs, TimeUnit.NANOSECONDS);
     }
 
-    /** Any thread: hands an emptied tally in, so that the loop need not allocate one. */
+    /** Takes back an emptied tally, so that the loop need not allocate one. For any thread. */
     void recycle(Tally empty) {
         spares.add(empty);
     }
@@ -117,12 +117,12 @@ final class Worker {
         armInterval();
     }
 
-    /** Gives the phase up before it began: not one connection could be opened anywhere. */
+    /** Gives up the phase before it begins: not one connection could be opened anywhere. */
     void cancel() {
         mode = Mode.IDLE;
     }
 
-    /** Says so, once, when every connection was tried. */
+    /** Reports, once, that every connection was tried. */
     void reportIfPrepared() {
         if (mode == Mode.PREPARING && !pool.preparing()) {
             reportPrepared();
@@ -164,7 +164,7 @@ final class Worker {
         }
     }
 
-    /** Hands over the intervals that are over, except the last: what follows counts for the next, however late. */
+    /** Hands over the intervals that are over, except the last: whatever follows counts for the next, however late. */
     private void countTo(long nowNs) {
         while (overNs <= nowNs && overNs < endNs) {
             int carried = overNs == startNs ? outstanding : 0;
@@ -233,7 +233,7 @@ final class Worker {
         tally.bytesRead += count;
     }
 
-    /** A complete answer of any status has come. */
+    /** Handles a complete answer of any status. */
     void answered(Link link, boolean success, boolean keepAlive) {
         Connection connection = link.connection;
         if (connection.link != link) {
@@ -267,11 +267,11 @@ final class Worker {
         afterEvent(now);
     }
 
-    /** The link is of no use any more. Counts a failed request if one was outstanding; older links are ignored. */
+    /** Drops a link that is no longer usable. Counts a failed request if one was outstanding; ignores older links. */
     void failed(Link link, Failure failure) {
         Connection connection = link.connection;
         if (connection.link != link || connection.state == Connection.State.CONNECTING) {
-            return; // a failed attempt is told by its future
+            return; // a failed attempt is reported by its future
         }
         long now = System.nanoTime();
         countTo(now);
@@ -321,12 +321,12 @@ final class Worker {
 
     // ---------------------------------------------------------------- time
 
-    /** Has a task run on the loop after this time, guarded. */
+    /** Runs a task on the loop after this time, guarded. */
     void after(long delayNs, Runnable task) {
         loop.schedule(guarded(task), delayNs, TimeUnit.NANOSECONDS);
     }
 
-    /** What the task throws ends the phase. Netty would keep it in a future that nobody asks, and go on. */
+    /** Makes whatever the task throws end the phase. Netty would keep it in a future that nobody reads, and go on. */
     Runnable guarded(Runnable task) {
         return () -> {
             try {
@@ -358,7 +358,7 @@ final class Worker {
     }
 
     private void checkTimeouts(int phase) {
-        // The next phase has a check of its own: that of this one must not go on beside it.
+        // The next phase has a check of its own, beside which that of this one must not go on.
         if (mode != Mode.RUNNING || phase != phaseNumber) {
             return;
         }
@@ -371,7 +371,7 @@ final class Worker {
         armTimeouts(phase);
     }
 
-    // ---------------------------------------------------------------- what the pool tells
+    // ---------------------------------------------------------------- callbacks of the pool
 
     boolean running() {
         return mode == Mode.RUNNING;

@@ -63,7 +63,7 @@ class ComposerTest {
                 assertEquals("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n", request);
             }
         }
-        // Of a fixed seed: no chance in it. Six standard deviations are 0.02.
+        // From a fixed seed, so nothing is left to chance. Six standard deviations are 0.02.
         assertEquals(0.5, seen.get("plain") / (double) count, 0.02);
         assertEquals(0.3, seen.get("random") / (double) count, 0.02);
         assertEquals(0.2, seen.get("unique") / (double) count, 0.02);

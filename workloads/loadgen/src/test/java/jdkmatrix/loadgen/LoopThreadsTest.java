@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** How much one event loop works, which the sum of all does not say. */
+/** The work of one event loop, which the sum over all does not show. */
 class LoopThreadsTest {
     private static final long WORK_NS = TimeUnit.MILLISECONDS.toNanos(200);
 

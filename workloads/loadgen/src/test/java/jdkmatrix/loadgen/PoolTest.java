@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.junit.jupiter.api.Test;
 
-/** How the connections of a phase are opened. */
+/** The way in which the connections of a phase are opened. */
 class PoolTest {
     @Test
     void allEventLoopsTogetherAttemptNoMoreAtOnceThanOne() {

@@ -21,7 +21,7 @@ class RampSlotsTest {
         return new Load.Ramp(points, 1);
     }
 
-    /** Exact: of a piecewise linear rate, in requests. */
+    /** Returns the exact integral of a piecewise linear rate, in requests. */
     private static BigDecimal integral(Load.Ramp ramp, long toNs) {
         BigDecimal sum = BigDecimal.ZERO;
         for (int i = 1; i < ramp.points().size(); i++) {
@@ -41,7 +41,7 @@ class RampSlotsTest {
         return sum;
     }
 
-    /** By bisection: the last nanosecond at which the integral does not exceed the slot's number. */
+    /** Finds by bisection the last nanosecond at which the integral does not exceed the slot's number. */
     private static long exactNs(Load.Ramp ramp, long slot) {
         long low = 0;
         long high = ramp.durationNs();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** On cases that the runner's tests read too: both sides accept and refuse the same. */
+/** Uses cases that the runner's tests read too: both sides accept and refuse the same. */
 class RequestFileTest {
     private static Stream<JsonNode> cases(String kind) throws IOException {
         try (InputStream in = RequestFileTest.class.getResourceAsStream("/request-mixes.json")) {

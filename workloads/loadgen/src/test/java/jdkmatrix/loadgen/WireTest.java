@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** What a session says of a phase. */
+/** The report of a session on a phase. */
 class WireTest {
     @Test
     void theBusiestEventLoopIsToldBesideTheWholeProcess() {

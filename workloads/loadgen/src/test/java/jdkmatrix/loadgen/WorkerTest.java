@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 
-/** What a phase leaves to the next one, on a loop that none of the connections falls to. */
+/** The state that a phase leaves to the next one, on a loop that has none of the connections. */
 class WorkerTest {
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60);
 
@@ -45,7 +45,7 @@ class WorkerTest {
         }
     }
 
-    /** Refuses the second interval. */
+    /** Refuses to schedule the second interval. */
     private static final class RefusingLoop extends DefaultEventLoop {
         private static final long INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(40);
 

@@ -10,7 +10,7 @@ public final class Ping {
     private Ping() {}
 
     /**
-     * @param burnUs as it stands in the query; null: no work
+     * @param burnUs as given in the query; null for no work
      * @throws jdkmatrix.serverprobes.Problem as {@link FixedWork#burn}
      */
     public static String answer(String burnUs) {

@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.Set;
 import jdkmatrix.serverprobes.RestProbes;
 
-/** Names its resources, so that both feature sets find the same ones without scanning. */
+/** Lists its resources, so that both feature sets find the same ones without scanning. */
 @ApplicationPath("/")
 public class PingApplication extends Application {
     @Override

@@ -9,8 +9,8 @@ import jdkmatrix.serverprobes.Problem;
 import jdkmatrix.serverprobes.Text;
 
 /**
- * What a thread is inside of while it blocks. Each call has a monitor or a lock of its own: what is looked for is what
- * happens to the carrier of a virtual thread, not contention.
+ * The construct that a thread is inside while it blocks. Each call has a monitor or a lock of its own: the subject is
+ * what happens to the carrier of a virtual thread, not contention.
  */
 enum Construct {
     /** Nothing: the thread sleeps. */
@@ -21,7 +21,7 @@ enum Construct {
         }
     },
 
-    /** Sleeps inside a synchronized block: before JDK 24 (JEP 491) a virtual thread then keeps its carrier. */
+    /** Sleeps inside a synchronized block: before JDK 24 (JEP 491) a virtual thread then pins its carrier. */
     SYNCHRONIZED {
         @Override
         void block(Duration time) throws InterruptedException {
@@ -48,7 +48,7 @@ enum Construct {
 
     /**
      * Waits for a notification that never comes. Before JDK 24 the carrier waits too, but the scheduler starts another
-     * one in its place as long as jdk.virtualThreadScheduler.maxPoolSize lets it.
+     * one in its place as long as jdk.virtualThreadScheduler.maxPoolSize allows.
      */
     OBJECT_WAIT {
         @Override
@@ -57,21 +57,21 @@ enum Construct {
             long endNs = System.nanoTime() + time.toNanos();
             synchronized (monitor) {
                 for (long leftNs = time.toNanos(); leftNs > 0; leftNs = endNs - System.nanoTime()) {
-                    // Rounded up: wait(0) would be for ever.
+                    // Rounded up: wait(0) would last forever.
                     monitor.wait(Math.ceilDiv(leftNs, 1_000_000));
                 }
             }
         }
     };
 
-    // Every other thread may see it, so that no compiler may leave the monitor of an object out that only one can reach.
+    // Visible to every thread, so that no compiler may elide the monitor of an object that only one thread can reach.
     @SuppressWarnings("unused")
     private static volatile Object lastMonitor;
 
     /** Blocks the calling thread for {@code time}. */
     abstract void block(Duration time) throws InterruptedException;
 
-    /** As it stands in a request. */
+    /** Returns its name in a request. */
     String text() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

@@ -8,13 +8,13 @@ import jdkmatrix.serverprobes.Parameters;
 import jdkmatrix.serverprobes.Problem;
 
 /**
- * What the servlet answers, each with one line.
+ * The answers of the servlet, each of one line.
  *
  * <ul>
  *   <li>{@code GET /block?construct=C&block_ms=N}: blocks for N milliseconds inside C ({@link Construct}); with
- *       {@code burn_us=N} it works before.
- *   <li>{@code POST /limit?at_most_ms=N}: from now on none blocks for longer; without the parameter each as long as it
- *       asks for. A server whose carriers are all pinned for a second answers too few requests to get warm.
+ *       {@code burn_us=N} it does the fixed work first.
+ *   <li>{@code POST /limit?at_most_ms=N}: from now on no request blocks for longer; without the parameter each as long
+ *       as it asks for. A server whose carriers are all pinned for a second answers too few requests to get warm.
  *   <li>{@code GET /ready}: does not block.
  * </ul>
  */
@@ -25,8 +25,8 @@ public final class Endpoints {
     private volatile long atMostMs = MAX_BLOCK_MS;
 
     /**
-     * @param parameter gives a parameter of the request by its name, or null
-     * @throws Problem 400 a parameter is missing or wrong, 404 nothing is there, 503 interrupted
+     * @param parameter returns a parameter of the request by name, or null
+     * @throws Problem 400 if a parameter is missing or wrong, 404 if nothing is there, 503 if interrupted
      */
     public String answer(String method, String path, UnaryOperator<String> parameter) {
         return switch (method + " " + path) {

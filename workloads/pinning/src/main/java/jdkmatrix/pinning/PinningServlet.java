@@ -7,8 +7,8 @@ import java.io.IOException;
 import jdkmatrix.serverprobes.ProblemServlet;
 
 /**
- * {@link Endpoints} below {@code /servlet}. A servlet, since Liberty's Jakarta REST 3.1 runs every request inside a method
- * that is {@code synchronized}: there each construct would pin.
+ * {@link Endpoints} below {@code /servlet}. A servlet, since Liberty's Jakarta REST 3.1 runs every request inside a
+ * {@code synchronized} method, where each construct would pin.
  */
 @WebServlet("/servlet/*")
 public class PinningServlet extends ProblemServlet {

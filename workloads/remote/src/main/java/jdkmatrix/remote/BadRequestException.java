@@ -1,6 +1,6 @@
 package jdkmatrix.remote;
 
-/** The message names the parameter, what was found and what is allowed. */
+/** A request that cannot be served. The message names the parameter, what was found and what is allowed. */
 final class BadRequestException extends Exception {
     private static final long serialVersionUID = 1;
 

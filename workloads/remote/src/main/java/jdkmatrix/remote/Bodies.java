@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Bodies of answers, JSON of any length. Each is made once, outside the heap, and then shared by all answers of its
- * length, so that an answer copies nothing. For one thread.
+ * Bodies of answers: JSON of any length. Each is made once, outside the heap, and then shared by all answers of its
+ * length, so that an answer copies nothing. For one thread only.
  */
 final class Bodies {
     private static final long CACHE_BYTES = 16L << 20;
@@ -40,7 +40,7 @@ final class Bodies {
         return error;
     }
 
-    /** An object with padding; a number where it is too short for that. */
+    /** Returns an object with padding, or a number if {@code sizeBytes} is too small for that. */
     static byte[] json(int sizeBytes) {
         byte[] text = new byte[sizeBytes];
         int padding = sizeBytes - BEFORE.length() - AFTER.length();
@@ -55,7 +55,7 @@ final class Bodies {
     }
 
     private static Buffer shared(byte[] text) {
-        // Memory that the garbage collector frees: nobody knows which answer is the last one to use it.
+        // Memory that the garbage collector frees, since nobody knows which answer is the last one to use it.
         ByteBuffer memory = ByteBuffer.allocateDirect(text.length).put(text).flip();
         return BufferInternal.buffer(Unpooled.unreleasableBuffer(Unpooled.wrappedBuffer(memory)));
     }

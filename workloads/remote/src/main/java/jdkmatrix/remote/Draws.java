@@ -5,12 +5,12 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Delays that spread: the n-th of a seed is always the same, whatever else is asked for in between.
+ * Random delays: the n-th of a seed is always the same, whatever else is requested in between.
  *
- * <p>n counts, from 0 on and from the start of the process, the requests that name this seed (or none, which is seed 0)
+ * <p>n counts the requests, from 0 and from the start of the process, that name this seed (or none, which means seed 0)
  * and a spread other than fixed, in the order in which they were received completely. Refused requests do not count; a
- * new period of the figures does not start it anew, so that windows of one run do not repeat each other. A draw beyond
- * {@link Order#MAX_DELAY_NS} is cut to that. For any thread.
+ * new period of the figures does not restart n, so that the windows of a run do not repeat each other. A draw beyond
+ * {@link Order#MAX_DELAY_NS} is cut to that. Thread-safe.
  */
 final class Draws {
     static final int MAX_SEEDS = 4_096;
@@ -21,14 +21,14 @@ final class Draws {
     private volatile long longestNs = Order.MAX_DELAY_NS;
 
     /**
-     * From now on no delay is longer, whatever is asked for: a caller is warmed up with the requests that will be
-     * measured, without as many of them in flight.
+     * Caps every delay from now on, whatever is asked for, so that a caller can be warmed up with the requests that are
+     * to be measured, without as many of them in flight.
      */
     void atMost(long ns) {
         longestNs = ns;
     }
 
-    /** @throws BadRequestException too many seeds: each is kept for good */
+    /** @throws BadRequestException when there are too many seeds, since each is kept for good */
     long delayNs(Order order) throws BadRequestException {
         return Math.min(longestNs, askedNs(order));
     }
@@ -48,14 +48,14 @@ final class Draws {
     }
 
     static long delayNs(Order order, long n) {
-        // Both numbers of every draw, so that exponential and log-normal ones count alike. In (0, 1]: their logarithm
-        // is finite.
+        // Every draw takes both numbers, so that exponential and log-normal ones count alike. In (0, 1], where the
+        // logarithm is finite.
         long start = mix(order.seed()) + 2 * n * GOLDEN;
         double first = unit(mix(start + GOLDEN));
         double second = unit(mix(start + 2 * GOLDEN));
         double factor = switch (order.spread()) {
             case FIXED -> 1;
-            // StrictMath: the same on every JDK and CPU.
+            // StrictMath gives the same result on every JDK and CPU.
             case EXPONENTIAL -> -StrictMath.log(first);
             case LOGNORMAL -> {
                 double normal = StrictMath.sqrt(-2 * StrictMath.log(first)) * StrictMath.cos(2 * Math.PI * second);

@@ -19,15 +19,15 @@ import jdkmatrix.common.process.TimerSlack;
 /**
  * One event loop with its share of the connections; everything runs on it.
  *
- * <p>Vert.x's timers count milliseconds, so what is due is put on Netty's own event loop, in nanoseconds. Of requests
- * that are pipelined on one connection, HTTP/1.1 answers one after the other: Vert.x hands each over, and its delay
+ * <p>Vert.x's timers count milliseconds, so answers are scheduled on Netty's own event loop, in nanoseconds. HTTP/1.1
+ * answers requests that are pipelined on one connection one after the other: Vert.x hands each over, and its delay
  * begins, when the one before it has been answered.
  */
 final class EventLoopServer extends VerticleBase {
     private static final String HOST = "127.0.0.1";
-    /** Cut by the kernel to its own limit; a burst of connections beyond it waits for a second. */
+    /** Capped by the kernel at its own limit; a burst of connections beyond it waits for a second. */
     private static final int BACKLOG = 16_384;
-    /** Often enough to meet most stalls that a measurement would notice, at a few thousandths of a CPU. */
+    /** Often enough to catch most stalls that a measurement would notice, at a few thousandths of a CPU. */
     private static final long OWN_TIMER_NS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final String JSON = "application/json";
     private static final String TEXT = "text/plain; charset=utf-8";
@@ -40,8 +40,8 @@ final class EventLoopServer extends VerticleBase {
     private EventLoop loop;
 
     /**
-     * @param port where to listen; 0: any free one, the same for all
-     * @param bound is told which one it is
+     * @param port where to listen; 0: any free port, the same for all loops
+     * @param bound receives the port
      */
     EventLoopServer(Ledger ledger, Draws draws, int port, IntConsumer bound) {
         this.ledger = ledger;
@@ -62,7 +62,7 @@ final class EventLoopServer extends VerticleBase {
                 .setHandle100ContinueAutomatically(true);
         return vertx.createHttpServer(options)
                 .requestHandler(request -> request.endHandler(end -> received(request, System.nanoTime())))
-                // Connections that break are the client's affair; their requests are counted as abandoned.
+                // Broken connections are the client's affair; their requests are counted as abandoned.
                 .exceptionHandler(broken -> {})
                 .listen(
                         port == 0
@@ -109,7 +109,7 @@ final class EventLoopServer extends VerticleBase {
         }
     }
 
-    /** Summing up takes longer than an answer may wait: another thread does it. */
+    /** Sends the figures. Summing them up takes longer than an answer may wait, so another thread does it. */
     private void stats(HttpServerResponse response, boolean reset) {
         vertx.executeBlocking(() -> ledger.read(reset).toJson().toBuffer())
                 .onSuccess(json -> response.putHeader(HttpHeaders.CONTENT_TYPE, JSON).end(json))
@@ -168,7 +168,7 @@ final class EventLoopServer extends VerticleBase {
             ledger.done(order.fault(), System.nanoTime() - dueNs);
         }
 
-        /** The client has gone: the timer goes too, or it would hold the request until it is due. */
+        /** Cancels the timer of a client that has gone, or it would hold the request until it is due. */
         private void abandon() {
             if (over) {
                 return;

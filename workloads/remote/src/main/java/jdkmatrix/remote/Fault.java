@@ -2,17 +2,17 @@ package jdkmatrix.remote;
 
 import java.util.Locale;
 
-/** What goes wrong on purpose. */
+/** Faults that are injected on purpose. */
 enum Fault {
     NONE,
-    /** An answer, with status 500, after the delay. */
+    /** Answers with status 500 after the delay. */
     STATUS_500,
-    /** The connection is closed after the delay, without an answer. */
+    /** Closes the connection after the delay, without an answer. */
     CLOSE,
-    /** No answer, and the connection stays open. */
+    /** Never answers, and leaves the connection open. */
     NEVER;
 
-    /** As in the query and in the figures. */
+    /** Returns the name used in the query and in the figures. */
     String word() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

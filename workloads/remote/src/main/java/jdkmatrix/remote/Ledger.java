@@ -8,19 +8,19 @@ import jdkmatrix.common.process.Cpu;
 import org.HdrHistogram.Histogram;
 
 /**
- * Counts what happens, in periods. For any thread: those that note something wait for each other only, and never for
- * one that reads, since a reader takes what was noted away and sums it up on its own.
+ * Counts what happens, by period. Thread-safe: threads that record something wait only for each other, never for one
+ * that reads, since a reader takes away what was recorded and sums it up on its own.
  *
  * <p>Lateness is the time from when an answer was due until it had been written to the socket (or the connection
- * closed, as ordered), in nanoseconds: as many values as there were answers, status 500 included, and closed
- * connections. It counts in the period in which that was done.
+ * closed, as ordered), in nanoseconds. There is one value for each answer, status 500 included, and for each closed
+ * connection. It counts in the period in which that was done.
  *
- * <p>A loop that is held up also receives requests too late, and their delays begin too late: no lateness shows that. So
- * each loop has a timer of its own besides, and how late that one was is kept apart: about as long as a request may
- * have waited to be received.
+ * <p>A loop that is held up also receives requests late, so that their delays begin late, and no lateness shows that.
+ * Therefore each loop also has a timer of its own, whose lateness is kept separately: it is about as long as a request
+ * may have waited to be received.
  */
 final class Ledger {
-    // Under this object's lock.
+    // Guarded by this object's lock.
     private Histogram noted = Histograms.create();
     private Histogram notedOfLoops = Histograms.create();
     private final Map<Fault, Long> done = new EnumMap<>(Fault.class);
@@ -29,7 +29,7 @@ final class Ledger {
     private long inFlight;
     private long inFlightPeak;
 
-    // Under the lock `reading`, which is taken before the other.
+    // Guarded by the lock `reading`, which is taken before the other one.
     private final Object reading = new Object();
     private Histogram spare = Histograms.create();
     private Histogram spareOfLoops = Histograms.create();
@@ -42,7 +42,7 @@ final class Ledger {
         clear();
     }
 
-    /** A request was received completely. That it will never be answered counts from now on. */
+    /** Records that a request was completely received. One that will never be answered already counts as such. */
     synchronized void received(Fault fault) {
         inFlight++;
         inFlightPeak = Math.max(inFlightPeak, inFlight);
@@ -52,36 +52,36 @@ final class Ledger {
     }
 
     /**
-     * A request is about to be answered, or its connection closed. Before {@link #done}, because the request that was
-     * pipelined behind it is received in between.
+     * Records that a request is about to be answered, or its connection closed. Called before {@link #done}, because
+     * the request that was pipelined behind it is received in between.
      */
     synchronized void due() {
         inFlight--;
     }
 
-    /** A request was answered, or its connection closed. */
+    /** Records that a request was answered, or its connection closed. */
     synchronized void done(Fault fault, long latenessNs) {
         done.merge(fault, 1L, Long::sum);
         Histograms.record(noted, latenessNs);
     }
 
-    /** A client closed its connection before its answer. */
+    /** Records that a client closed its connection before its answer. */
     synchronized void abandoned() {
         inFlight--;
         abandoned++;
     }
 
-    /** A request was bad and got status 400. */
+    /** Records that a request was bad and got status 400. */
     synchronized void refused() {
         refused++;
     }
 
-    /** An event loop's own timer ran. */
+    /** Records that an event loop's own timer ran. */
     synchronized void loopRan(long latenessNs) {
         Histograms.record(notedOfLoops, latenessNs);
     }
 
-    /** The figures of this period; {@code reset}: which ends now. Takes milliseconds: not for an event loop. */
+    /** Returns the figures of this period, which {@code reset} ends. Takes milliseconds: not for an event loop. */
     Stats read(boolean reset) {
         synchronized (reading) {
             Histogram taken;

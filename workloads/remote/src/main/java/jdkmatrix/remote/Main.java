@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * The command line. Prints one JSON line, {@code {"event":"ready","port":N,…}}, when requests are awaited; the end of
+ * The command line. Prints one JSON line, {@code {"event":"ready","port":N,…}}, once it accepts requests; the end of
  * standard input ends the process. Exit status: 0 standard input ended, 1 it could not listen, 2 wrong usage.
  */
 @Command(
@@ -26,9 +26,9 @@ public final class Main implements Callable<Integer> {
     private static final int MAX_THREADS = 256;
 
     static {
-        // Netty's hunt for leaked buffers takes a stack trace every so many requests. Buffers here live in one method.
+        // Netty's leak detector takes a stack trace every so many requests. Buffers here live in one method.
         System.setProperty("io.netty.leakDetection.level", "disabled");
-        // No name is ever looked up.
+        // No host name is ever resolved.
         System.setProperty("vertx.disableDnsResolver", "true");
     }
 
@@ -65,9 +65,9 @@ public final class Main implements Callable<Integer> {
                 .encode());
         System.out.flush();
         while (System.in.read() != -1) {
-            // Nothing is expected, only the end.
+            // No input is expected, only its end.
         }
-        // Whoever held the other end is gone or has enough: an exit that waits for nothing.
+        // Whoever held the other end is gone or has had enough, so exit without waiting for anything.
         Runtime.getRuntime().halt(0);
         return CommandLine.ExitCode.OK;
     }

@@ -4,11 +4,11 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What one request asks for.
+ * The parameters of one request.
  *
- * @param delayNs from the moment the whole request was received; the mean where delays spread
- * @param sigma of the logarithm of a log-normal delay
- * @param seed says which sequence of draws the delay is taken from; see {@link Draws}
+ * @param delayNs from the moment the whole request was received; the mean where delays vary
+ * @param sigma standard deviation of the logarithm of a log-normal delay
+ * @param seed selects the sequence of draws that the delay is taken from; see {@link Draws}
  */
 record Order(long delayNs, int sizeBytes, Spread spread, double sigma, long seed, Fault fault) {
     static final long MAX_DELAY_NS = TimeUnit.SECONDS.toNanos(600);
@@ -44,13 +44,13 @@ record Order(long delayNs, int sizeBytes, Spread spread, double sigma, long seed
         return new Order(TimeUnit.MICROSECONDS.toNanos(delayUs), (int) sizeBytes, spread, sigma, seed, fault);
     }
 
-    /** Of /stats: whether a new period begins. */
+    /** Parses the query of /stats and returns whether a new period begins. */
     static boolean parseReset(Parameters given) throws BadRequestException {
         given.allowOnly(Set.of(RESET));
         return given.oneOf(RESET, false, new Boolean[] {true, false}, String::valueOf);
     }
 
-    /** Of /delay: the longest that an answer may be held back from now on; without a figure, as long as is asked for. */
+    /** Parses the query of /delay, the cap on delays from now on; without a figure, they are as long as asked for. */
     static long parseLongestNs(Parameters given) throws BadRequestException {
         given.allowOnly(Set.of(AT_MOST));
         long longestUs = TimeUnit.NANOSECONDS.toMicros(MAX_DELAY_NS);

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** The query of a request. What is wrong with it is a {@link BadRequestException}, never a default. */
+/** The query of a request. Errors in it are a {@link BadRequestException}, never a default. */
 record Parameters(Map<String, List<String>> values) {
     static Parameters of(HttpServerRequest request) throws BadRequestException {
         return parse(request.uri());
@@ -38,7 +38,7 @@ record Parameters(Map<String, List<String>> values) {
         return values.containsKey(name);
     }
 
-    /** @param missing null: it must be given */
+    /** @param missing the default; null: the parameter is required */
     long whole(String name, Long missing, long min, long max) throws BadRequestException {
         String allowed = "whole numbers from %d to %d".formatted(min, max);
         if (!has(name) && missing != null) {
@@ -51,7 +51,7 @@ record Parameters(Map<String, List<String>> values) {
                 return value;
             }
         } catch (NumberFormatException e) {
-            // Said below.
+            // Reported below.
         }
         throw bad(name, "= " + text, allowed);
     }
@@ -67,7 +67,7 @@ record Parameters(Map<String, List<String>> values) {
                 return value;
             }
         } catch (NumberFormatException e) {
-            // Said below.
+            // Reported below.
         }
         throw bad(name, "= " + text, "numbers from %s to %s".formatted(min, max));
     }

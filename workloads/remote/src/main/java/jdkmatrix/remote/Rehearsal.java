@@ -11,23 +11,23 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Asks for some answers before it is said that they can be had. A JVM that gives its first answers loads classes
- * meanwhile, and those answers would be a tenth of a second late.
+ * Requests some answers before the server reports that it is ready. A JVM loads classes while it gives its first
+ * answers, which would be a tenth of a second late.
  */
 final class Rehearsal {
     private static final long AT_MOST_NS = TimeUnit.MILLISECONDS.toNanos(2_000);
     private static final int TIMEOUT_MS = 5_000;
-    /** Enough for the JVM to compile what they use. */
+    /** Enough for the JVM to compile the code involved. */
     private static final int ROUNDS = 40;
     private static final int CONNECTIONS = 64;
     private static final int REQUESTS_EACH = 10;
     private static final String ANSWER = "/answer?delay_us=500&fault=none&spread=fixed";
-    /** Last: a period that begins here has nothing of the rehearsal in it. */
+    /** Sent last: a period that begins here has nothing of the rehearsal in it. */
     private static final String END = "/stats?reset=true";
 
     private Rehearsal() {}
 
-    /** Failing to rehearse is no reason not to play: it is told on standard error. */
+    /** Plays the rehearsal. A failure is no reason not to serve: it is reported on standard error. */
     static void play(int port) {
         try {
             long untilNs = System.nanoTime() + AT_MOST_NS;
@@ -41,7 +41,7 @@ final class Rehearsal {
         }
     }
 
-    /** New connections, and some requests on each, on all at the same time. */
+    /** Opens new connections and sends some requests on each, on all of them at the same time. */
     private static void round(int port, String target, int connections, int requests) throws IOException {
         List<Socket> sockets = new ArrayList<>();
         try {
@@ -72,7 +72,7 @@ final class Rehearsal {
     }
 
     private static void hear(Socket socket) throws IOException {
-        InputStream in = new BufferedInputStream(socket.getInputStream()); // one answer at most is there to be read
+        InputStream in = new BufferedInputStream(socket.getInputStream()); // at most one answer is waiting to be read
         int length = 0;
         String line = line(in);
         if (!line.contains(" 200 ")) {

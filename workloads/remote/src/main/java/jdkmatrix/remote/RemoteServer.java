@@ -24,16 +24,16 @@ final class RemoteServer implements AutoCloseable {
     }
 
     /**
-     * Returns when connections are accepted.
+     * Starts the server and returns once it accepts connections.
      *
-     * @param port 0: any free one
-     * @throws IllegalStateException says why it cannot listen
+     * @param port 0: any free port
+     * @throws IllegalStateException when it cannot listen; the message says why
      */
     static RemoteServer start(int port, int threads) throws InterruptedException {
         Vertx vertx = Vertx.vertx(new VertxOptions()
                 .setPreferNativeTransport(true)
                 .setEventLoopPoolSize(threads)
-                // It serves /stats alone.
+                // Serves only /stats.
                 .setWorkerPoolSize(1)
                 // A loop that is held up shows in the lateness.
                 .setBlockedThreadCheckIntervalUnit(TimeUnit.DAYS)
@@ -50,7 +50,7 @@ final class RemoteServer implements AutoCloseable {
             Ledger ledger = new Ledger();
             Draws draws = new Draws();
             AtomicInteger bound = new AtomicInteger();
-            // All in one deployment: only those share a port that any of them finds.
+            // One deployment for all: only then do they share the free port that one of them finds.
             await(
                     vertx.deployVerticle(
                             () -> new EventLoopServer(ledger, draws, port, bound::set),

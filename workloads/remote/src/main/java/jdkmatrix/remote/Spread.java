@@ -2,13 +2,13 @@ package jdkmatrix.remote;
 
 import java.util.Locale;
 
-/** How delays differ from each other; their mean is the same. */
+/** The distribution of delays; the mean is the same for all. */
 enum Spread {
     FIXED,
     EXPONENTIAL,
     LOGNORMAL;
 
-    /** As in the query. */
+    /** Returns the name used in the query. */
     String word() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -7,15 +7,15 @@ import jdkmatrix.common.histogram.Distribution;
 /**
  * The figures of a period.
  *
- * @param answered with status 200, as ordered
- * @param inFlight received and not answered, now
- * @param abandoned by clients that closed their connections before the answer
+ * @param answered requests answered with status 200, as ordered
+ * @param inFlight requests received but not answered, now
+ * @param abandoned requests whose clients closed the connection before the answer
  * @param refused bad requests, which got status 400
- * @param faults ordered ones, by kind
- * @param cpuS of the whole process in this period
- * @param sinceMonotonicNs when the period began, System.nanoTime (CLOCK_MONOTONIC)
+ * @param faults ordered faults, by kind
+ * @param cpuS CPU time of the whole process in this period
+ * @param sinceMonotonicNs when the period began, by System.nanoTime (CLOCK_MONOTONIC)
  * @param lateness of answers; null where nothing was recorded
- * @param loopLateness of a timer that each event loop has besides; see {@link Ledger}
+ * @param loopLateness lateness of each event loop's own timer; see {@link Ledger}
  */
 record Stats(
         long answered,

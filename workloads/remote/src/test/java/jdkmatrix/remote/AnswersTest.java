@@ -71,8 +71,8 @@ class AnswersTest {
     }
 
     /**
-     * Early by nothing at all. Late by no more than a second, which is no claim about speed: only an implementation that
-     * forgets its timers would miss it, not a busy machine.
+     * Delays are never early, and late by no more than a second. That is no claim about speed: only an implementation
+     * that forgets its timers would fail here, not a busy machine.
      */
     @Test
     void delaysAreNeverEarlyAndTheLatenessToldIsWhatAClientSees() throws IOException, DataFormatException {
@@ -101,7 +101,7 @@ class AnswersTest {
                 () -> assertEquals(seenNs.size(), histogram.getTotalCount()),
                 () -> assertEquals(histogram.getValueAtPercentile(50) / 1e3, medianUs),
                 () -> assertEquals(histogram.getMaxValue() / 1e3, lateness.getDouble("max_us")),
-                // The client sees the way there and back besides, and the server the end of its own writing.
+                // The client's figure includes the way there and back, the server's the end of its own writing.
                 () -> assertTrue(medianUs < seenMedianUs + 1_000, medianUs + " told, seen " + seenMedianUs),
                 () -> assertTrue(seenMedianUs < medianUs + 50_000, medianUs + " told, seen " + seenMedianUs),
                 () -> assertTrue(stats.getJsonObject("loop_lateness").getLong("count") > 1));
@@ -123,7 +123,7 @@ class AnswersTest {
         }
     }
 
-    /** As HTTP/1.1 has it; a delay begins when the answer before it was given. */
+    /** HTTP/1.1 requires it; a delay begins once the answer before it was given. */
     @Test
     void pipelinedRequestsAreAnsweredInTurn() throws IOException {
         try (Client client = new Client(port)) {
@@ -259,7 +259,7 @@ class AnswersTest {
         }
     }
 
-    /** Two servers from their start on: what one draws, the other draws. */
+    /** Two servers draw the same delays from their start. */
     @Test
     void drawsAreRepeatable() throws IOException, InterruptedException {
         String target = "/answer?delay_us=30000&spread=lognormal&sigma=1&seed=7";
@@ -297,7 +297,7 @@ class AnswersTest {
                     assertEquals(200, clients.get(i % 12).get("/answer?delay_us=10").status());
                 }
                 List<Long> afterNs = cpuNs(loops);
-                // One without connections has nothing to do but to look at its own timer.
+                // A loop without connections has nothing to do but run its own timer.
                 List<Long> usedNs = IntStream.range(0, threads).mapToObj(i -> afterNs.get(i) - beforeNs.get(i)).toList();
                 assertTrue(Collections.min(usedNs) > Collections.max(usedNs) / 5, "CPU time of each: " + usedNs);
             } finally {
@@ -330,7 +330,7 @@ class AnswersTest {
         for (InetAddress address : others) {
             assertThrows(IOException.class, () -> new Socket(address, port).close(), address.toString());
         }
-        // Another address of the loopback network, which is there on every Linux.
+        // Another address of the loopback network, present on every Linux.
         assertThrows(ConnectException.class, () -> new Socket("127.0.0.2", port).close());
     }
 }

@@ -35,7 +35,7 @@ final class Client implements AutoCloseable {
         return new JsonObject(get(port, "/stats").body());
     }
 
-    /** The figures as soon as they are as wished, or as they are after some seconds. */
+    /** Returns the figures as soon as they satisfy {@code wish}, or as they are after some seconds. */
     static JsonObject statsWhen(int port, Predicate<JsonObject> wish) throws IOException, InterruptedException {
         JsonObject stats = stats(port);
         for (int i = 0; i < 500 && !wish.test(stats); i++) {
@@ -58,7 +58,7 @@ final class Client implements AutoCloseable {
         socket.setSoTimeout(ms);
     }
 
-    /** @throws EOFException the connection was closed */
+    /** @throws EOFException when the connection was closed */
     Answer receive() throws IOException {
         StringBuilder head = new StringBuilder();
         while (head.length() < 4 || !head.substring(head.length() - 4).equals("\r\n\r\n")) {

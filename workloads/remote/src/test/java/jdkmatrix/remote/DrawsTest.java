@@ -21,7 +21,7 @@ class DrawsTest {
         return LongStream.range(0, DRAWS).mapToDouble(n -> Draws.delayNs(order, n)).toArray();
     }
 
-    /** The mean is known to about a thousandth here; the shape shows in the median. */
+    /** The mean is known to about a thousandth here; the median shows the shape. */
     @Test
     void exponentialDelaysHaveTheMeanAndTheShape() {
         for (long seed : new long[] {0, 1, 2, -1, 0x9E3779B97F4A7C15L}) {
@@ -58,7 +58,7 @@ class DrawsTest {
             assertNotEquals(delayNs, second.delayNs(two));
             assertEquals(MEAN_NS, second.delayNs(order(Spread.FIXED, 0, 1)));
         }
-        // And not only on this JVM: results of earlier versions were drawn like this.
+        // Not only on this JVM: results of earlier versions were drawn like this.
         assertEquals(57_603_561, Draws.delayNs(one, 0));
     }
 

@@ -27,7 +27,7 @@ class ProcessTest {
                 System.getProperty("java.class.path"),
                 "-Xmx512m",
                 "-XX:TieredStopAtLevel=1",
-                // The jar's manifest says so; here, there is no jar.
+                // The jar's manifest does this; here, there is no jar.
                 "--enable-native-access=ALL-UNNAMED",
                 Main.class.getName()));
         command.addAll(List.of(arguments));
@@ -56,7 +56,7 @@ class ProcessTest {
         }
     }
 
-    /** The rehearsal is over, and nothing of it is in the first period. */
+    /** The rehearsal is over, and the first period contains nothing of it. */
     @Test
     void itsFiguresBeginWithNothing() throws IOException {
         Process process = start("--threads", "2");
@@ -99,8 +99,8 @@ class ProcessTest {
     }
 
     /**
-     * Each on a connection of its own, since HTTP/1.1 answers the requests of one connection one after the other; fewer
-     * where the limit on open files does not allow that many. The server is a process of its own: it needs as many.
+     * Each request has a connection of its own, since HTTP/1.1 answers those of one connection one after the other;
+     * there are fewer where the limit on open files is lower. The server is a process of its own, as it needs as many.
      */
     @Test
     void tenThousandInFlight() throws IOException, InterruptedException {
@@ -114,7 +114,7 @@ class ProcessTest {
             for (int i = 0; i < many; i++) {
                 clients.add(new Client(port));
             }
-            // All are to be in before the first is answered, and a client waits for 20 s.
+            // All must be in before the first is answered, and a client waits for 20 s.
             long delayNs = Math.min(15_000_000_000L, Math.max(5_000_000_000L, 5 * (System.nanoTime() - sinceNs)));
             long[] fromNs = new long[many];
             for (int i = 0; i < many; i++) {

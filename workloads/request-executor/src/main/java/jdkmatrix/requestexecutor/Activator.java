@@ -16,13 +16,13 @@ import org.osgi.framework.ServiceFactory;
 import org.osgi.framework.ServiceRegistration;
 
 /**
- * Registers the executor that {@code -Djdkmatrix.executor=KIND} asks for, or virtual threads for the server's own pool, which
- * {@code -Djdkmatrix.threads=NAME} asks for.
+ * Registers the executor that {@code -Djdkmatrix.executor=KIND} asks for, or virtual threads for the server's own pool
+ * if {@code -Djdkmatrix.threads=NAME} asks for them.
  *
- * <p>An executor is registered under {@code executor=pluggable}, where a configured target finds it, and with a low ranking, so
- * that nobody who asks for just any ExecutorService gets it but the bundle that {@code -Djdkmatrix.executor.bundle=NAME} names:
- * until it has ours, it is shown no other ({@link ServiceHooks}). Its reference is static and reluctant, so that it keeps what it
- * has. An unknown kind stops the server.
+ * <p>An executor is registered under {@code executor=pluggable}, where a configured target finds it, and with a low
+ * ranking, so that whoever asks for just any ExecutorService does not get it, except the bundle that
+ * {@code -Djdkmatrix.executor.bundle=NAME} names: until that has ours, it is shown no other ({@link ServiceHooks}). Its
+ * reference is static and reluctant, so that it keeps what it has. An unknown kind stops the server.
  */
 public final class Activator implements BundleActivator {
     private static final String EXECUTOR = "jdkmatrix.executor";
@@ -73,7 +73,7 @@ public final class Activator implements BundleActivator {
         }
     }
 
-    /** Hears who gets the executor. */
+    /** Hands out the executor and notices which bundle gets it. */
     private final class Plugged implements ServiceFactory<ExecutorService> {
         @Override
         public ExecutorService getService(Bundle bundle, ServiceRegistration<ExecutorService> registration) {
@@ -85,7 +85,7 @@ public final class Activator implements BundleActivator {
 
         @Override
         public void ungetService(Bundle bundle, ServiceRegistration<ExecutorService> registration, ExecutorService service) {
-            // It is ours until we stop.
+            // It stays ours until we stop.
         }
     }
 }

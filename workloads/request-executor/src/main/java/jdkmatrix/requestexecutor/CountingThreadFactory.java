@@ -30,7 +30,7 @@ public final class CountingThreadFactory implements ThreadFactory {
     }
 
     int live() {
-        // Read in this order, a thread that begins and ends in between cannot make the difference negative.
+        // In this order, a thread that begins and ends between the two reads cannot make the difference negative.
         long gone = ended.get();
         return (int) (started.get() - gone);
     }

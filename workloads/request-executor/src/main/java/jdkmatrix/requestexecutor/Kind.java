@@ -15,15 +15,15 @@ import java.util.stream.Stream;
 /**
  * An executor that a server can be given: a row of the catalogue (workloads/executors/executors.toml).
  *
- * @param name as it stands in matrix.toml, {@code fixed-50}
- * @param row as it stands in the catalogue, {@code fixed-N}
+ * @param name as written in matrix.toml: {@code fixed-50}
+ * @param row as written in the catalogue: {@code fixed-N}
  * @param size N; 0 where there is none
  */
 public record Kind(String name, String row, int size) {
     private static final Pattern SIZED = Pattern.compile("(.+-)([1-9][0-9]{0,4})");
     private static final Properties CATALOGUE = catalogue();
 
-    /** @throws IllegalArgumentException says what was found and what is allowed */
+    /** @throws IllegalArgumentException if it is unknown; the message says what was found and what is allowed */
     public static Kind named(String text) {
         return Optional.ofNullable(text)
                 .flatMap(Kind::parsed)
@@ -32,7 +32,7 @@ public record Kind(String name, String row, int size) {
                         .formatted(text == null ? "nothing" : text, rows().sorted().collect(Collectors.joining(", ")))));
     }
 
-    /** The row of that name, which need not be in the catalogue, and its N; empty: it has N where a number should be. */
+    /** Returns the row of that name, which need not be in the catalogue, and its N; empty: N stands in for a number. */
     public static Optional<Kind> parsed(String text) {
         Matcher sized = SIZED.matcher(text);
         if (sized.matches()) {
@@ -41,7 +41,7 @@ public record Kind(String name, String row, int size) {
         return text.endsWith("-N") ? Optional.empty() : Optional.of(new Kind(text, text, 0));
     }
 
-    /** The rows of the catalogue that a server can be given. */
+    /** Returns the rows of the catalogue that a server can be given. */
     static Stream<String> rows() {
         return CATALOGUE.stringPropertyNames().stream()
                 .filter(key -> key.endsWith(".plugged"))
@@ -52,7 +52,7 @@ public record Kind(String name, String row, int size) {
         return is("virtual");
     }
 
-    /** Does it start a thread for each request? */
+    /** Returns whether it starts a thread for each request. */
     public boolean isPerRequest() {
         return is("per_request");
     }

@@ -7,12 +7,12 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Supplier;
 
 /**
- * What runs requests: the JDK's stock executor of a kind, with threads that carry the kind in their name. Threads that live
- * for one request share one name, {@code jdkmatrix-KIND}, since a number in it would cost each request a string; those of a
- * pool are numbered behind a {@code #}.
+ * The executor that runs requests: the JDK's stock executor of a kind, whose threads carry the kind in their name.
+ * Threads that live for one request share one name, {@code jdkmatrix-KIND}, since a number in it would cost each
+ * request a string; those of a pool are numbered after a {@code #}.
  *
- * @param isPerRequest does it start a thread for each task?
- * @param threads what the executor starts threads with, without what it has them wait for
+ * @param isPerRequest whether it starts a thread for each task
+ * @param threads the factory of the executor's threads, without whatever the executor makes them wait for
  * @param executor null where only threads are lent
  */
 public record RequestExecutor(
@@ -26,7 +26,7 @@ public record RequestExecutor(
         implements RequestExecutorMXBean {
     private static final String THREAD_PREFIX = "jdkmatrix-";
 
-    /** The one place that knows how each row of the catalogue is made. */
+    /** Makes the executor of a kind: the one place that knows how each row of the catalogue is made. */
     public static RequestExecutor of(Kind kind) {
         CountingThreadFactory threads = threads(kind.name(), kind.isVirtual(), kind.isPerRequest());
         return switch (kind.row()) {
@@ -39,7 +39,7 @@ public record RequestExecutor(
         };
     }
 
-    /** Virtual threads for a server's own pool, as whose executor {@code name} stands: there is no executor of ours. */
+    /** Makes virtual threads for a server's own pool, which goes by {@code name}: there is no executor of ours. */
     static RequestExecutor lent(String name) {
         return new RequestExecutor(name, false, threads(name, true, false), null, () -> null, () -> null, () -> null);
     }

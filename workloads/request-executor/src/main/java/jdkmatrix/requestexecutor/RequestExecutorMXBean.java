@@ -12,9 +12,9 @@ public interface RequestExecutorMXBean {
     /** Threads that run a task. */
     Integer getActive();
 
-    /** Tasks that wait for a thread; null where a virtual thread's own scheduler holds them. */
+    /** Tasks that wait for a thread; null where the scheduler of virtual threads holds them. */
     Integer getQueued();
 
-    /** Threads that ever began to run. */
+    /** Threads that have ever begun to run. */
     long getStarted();
 }

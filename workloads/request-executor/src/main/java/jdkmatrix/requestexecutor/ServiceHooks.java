@@ -17,8 +17,8 @@ import org.osgi.framework.hooks.service.FindHook;
 import org.osgi.framework.hooks.service.ListenerHook.ListenerInfo;
 
 /**
- * Shows one bundle of the server no {@link ExecutorService} but ours, and ours to no other bundle, until {@link #remove} (OSGi Core,
- * chapter 55). The registry asks them at every look-up and every event of any service, and counting says whether that is over.
+ * Shows one server bundle no {@link ExecutorService} but ours, and ours to no other bundle, until {@link #remove} (OSGi
+ * Core, chapter 55). The registry calls them at each look-up and event of any service; a count shows if it still does.
  */
 final class ServiceHooks implements FindHook, EventListenerHook, ServiceHooksMXBean {
     private static final String SERVICE = ExecutorService.class.getName();
@@ -29,7 +29,7 @@ final class ServiceHooks implements FindHook, EventListenerHook, ServiceHooksMXB
     private final LongAdder calls = new LongAdder();
     private final AtomicReference<ServiceRegistration<?>> registered = new AtomicReference<>();
 
-    /** @param only the symbolic name of the bundle */
+    /** @param only the symbolic name of that bundle */
     ServiceHooks(BundleContext context, String only) {
         this.context = context;
         this.ours = context.getBundle();
@@ -38,7 +38,7 @@ final class ServiceHooks implements FindHook, EventListenerHook, ServiceHooksMXB
         registered.set(context.registerService(hooks, this, null));
     }
 
-    /** Does nothing the second time. */
+    /** Removes the hooks; does nothing the second time. */
     void remove() {
         ServiceRegistration<?> hooks = registered.getAndSet(null);
         if (hooks != null) {
@@ -63,7 +63,7 @@ final class ServiceHooks implements FindHook, EventListenerHook, ServiceHooksMXB
         listeners.keySet().removeIf(context -> isHidden(event.getServiceReference(), context));
     }
 
-    /** It looks a service up first: hooks that are still there count that, and no two readings are then the same. */
+    /** Looks a service up first: hooks that are still there count that, so that no two readings are the same. */
     @Override
     public long getCalls() {
         context.getServiceReference(SERVICE);

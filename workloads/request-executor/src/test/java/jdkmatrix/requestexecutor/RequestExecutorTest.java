@@ -21,7 +21,7 @@ class RequestExecutorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // kind, virtual, threads for 20 tasks, of which so many run at once, queued meanwhile
+        // kind, virtual, threads for 20 tasks, tasks that run at once, tasks queued meanwhile
         "virtual, true, 20, 20,",
         "virtual-bounded-3, true, 20, 3, 17",
         "virtual-pooled-3, true, 3, 3, 17",

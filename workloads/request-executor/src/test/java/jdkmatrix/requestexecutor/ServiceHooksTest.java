@@ -69,7 +69,7 @@ class ServiceHooksTest {
         return made(ServiceReference.class, call -> call.equals("getBundle") ? context(bundle).getBundle() : types);
     }
 
-    /** It answers a call by its name, and is equal to itself alone. */
+    /** Makes a proxy that answers a call by its name and is equal only to itself. */
     private static <T> T made(Class<T> type, Function<String, Object> answer) {
         return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) ->
                 switch (method.getName()) {

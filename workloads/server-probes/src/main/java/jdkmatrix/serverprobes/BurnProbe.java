@@ -5,12 +5,12 @@ import java.util.function.UnaryOperator;
 import jdkmatrix.burn.Burn;
 
 /**
- * {@code GET /burn?rounds=R&repeats=K}: the fastest of K times R rounds, in microseconds, as this process runs them
- * now. Compared with the calibration it says whether a request's work takes what was asked for. The fastest, because
- * everything that disturbs a repeat makes it longer.
+ * {@code GET /burn?rounds=R&repeats=K}: the fastest of K repeats of R rounds, in microseconds, as this process runs
+ * them now. Compared with the calibration, it shows whether a request's work takes what was asked for. The fastest
+ * counts, because everything that disturbs a repeat makes it longer.
  */
 final class BurnProbe implements Probe {
-    // Of the longest tasks that can be asked for, 10 s, fifty repeats on a CPU that does 4,000 rounds in a microsecond.
+    // Fifty repeats of the longest task that can be asked for, 10 s, on a CPU that does 4,000 rounds in a microsecond.
     private static final long MAX_ROUNDS = 2_000_000_000_000L;
     private static final long MAX_REPEATS = 10_000;
 

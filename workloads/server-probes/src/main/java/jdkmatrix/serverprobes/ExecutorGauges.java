@@ -5,13 +5,13 @@ import jdkmatrix.common.jvm.Carriers;
 import jdkmatrix.common.jvm.Jmx;
 
 /**
- * The pool behind the requests; null: not known here.
+ * Gauges of the pool behind the requests; null: not known here.
  *
- * @param poolSize threads alive
+ * @param poolSize live threads
  * @param active threads that run a task
  * @param queued tasks that wait for a thread; for {@code virtual}, runnable virtual threads that wait for a carrier
  *     (JDK 24 or later)
- * @param threadsStarted by the plugged executor, since the start of the process
+ * @param threadsStarted threads that the plugged executor has started since the start of the process
  */
 record ExecutorGauges(Integer poolSize, Integer active, Integer queued, Long threadsStarted) {
     private static final ObjectName PLUGGED = Jmx.name("jdkmatrix:type=RequestExecutor");

@@ -3,22 +3,22 @@ package jdkmatrix.serverprobes;
 import jdkmatrix.burn.Burn;
 
 /**
- * The work that a request does on top of its own: {@code burn_us=N} is N microseconds of it. How many rounds make a
- * microsecond is a property of the server process, so that every executor that is compared does the same work, however
- * long it takes it.
+ * The work that a request does on top of its own: {@code burn_us=N} is N microseconds of it. The rounds per microsecond
+ * are a property of the server process, so that all executors under comparison do the same work, however long it takes
+ * them.
  */
 public final class FixedWork {
     static final String ROUNDS_PER_US = "jdkmatrix.burn.rounds_per_us";
     static final long MAX_BURN_US = 10_000_000;
 
-    // Read once: a property look-up in each request would be work that burn_us=0 does not have.
+    // Read once: looking the property up in each request would be work that burn_us=0 does not have.
     private static final String CONFIGURED = System.getProperty(ROUNDS_PER_US);
 
     private FixedWork() {}
 
     /**
-     * @param burnUs as it stands in the query; null: no work
-     * @throws Problem 400 when it is no number of microseconds that is allowed, 500 when the property is missing or wrong
+     * @param burnUs as given in the query; null: no work
+     * @throws Problem 400 when it is not an allowed number of microseconds, 500 when the property is missing or wrong
      */
     public static void burn(String burnUs) {
         if (burnUs == null) {

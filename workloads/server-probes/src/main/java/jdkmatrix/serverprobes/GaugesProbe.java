@@ -9,9 +9,9 @@ import jdkmatrix.common.jvm.Jmx;
 
 /**
  * {@code GET /gauges}: the executor and the JVM at this moment. {@code in_flight} counts requests inside the
- * application itself; {@code in_flight_peak} is the most at once since {@code GET /gauges?reset=peak}, which
- * answers like any other and then starts a new peak. {@code served_…} are those that ever began ({@link Served});
- * {@code total_hook_calls}: how often the server's registry of services asked the hooks that plugged the executor in.
+ * application itself; {@code in_flight_peak} is the most at once since {@code GET /gauges?reset=peak}, which answers
+ * like any other and then starts a new peak. {@code served_…} count all requests that ever began ({@link Served}),
+ * {@code total_hook_calls} how often the service registry called the hooks that plugged the executor in.
  */
 final class GaugesProbe implements Probe {
     private static final ObjectName HOOKS = Jmx.name("jdkmatrix:type=ServiceHooks");

@@ -35,8 +35,8 @@ final class JvmGauges {
     }
 
     /**
-     * Does it tell of pauses? ZGC and Shenandoah have other beans for their cycles ("ZGC Major Cycles"), which go on beside
-     * the application; those of G1 and the collectors before it tell of pauses alone.
+     * Returns whether the bean reports pauses. ZGC and Shenandoah have other beans for their cycles ("ZGC Major
+     * Cycles"), which run beside the application; those of G1 and the collectors before it report pauses only.
      */
     static boolean pauses(String collector) {
         return !collector.endsWith(" Cycles");

@@ -4,11 +4,11 @@ import java.util.Arrays;
 import java.util.stream.Stream;
 
 /**
- * An executor that the server brings along, told by the names that the server gives its threads. Which names these are its
- * server.toml says, and the runner by system properties: {@code jdkmatrix.own.platform=EXECUTOR=PREFIX} for its pool,
- * {@code jdkmatrix.own.virtual=EXECUTOR=PREFIX} for its own virtual threads; several with ; between them.
+ * An executor that the server brings along, recognised by the names of its threads. The server's server.toml defines
+ * these names, and the runner passes them in system properties: {@code jdkmatrix.own.platform=EXECUTOR=PREFIX} for its
+ * pool, {@code jdkmatrix.own.virtual=EXECUTOR=PREFIX} for its own virtual threads; several are separated by ;.
  *
- * @param name as it stands in matrix.toml
+ * @param name as written in matrix.toml
  */
 record OwnExecutor(String name, String threadPrefix, boolean virtual) {
     private static final OwnExecutor[] ALL = Stream.concat(told("jdkmatrix.own.platform", false), told("jdkmatrix.own.virtual", true))
@@ -21,7 +21,7 @@ record OwnExecutor(String name, String threadPrefix, boolean virtual) {
                 .map(told -> new OwnExecutor(told[0], told[1], virtual));
     }
 
-    /** Whose thread has that name; null: no executor of the server's own. */
+    /** Returns the executor whose thread has that name; null: none of the server's own. */
     static OwnExecutor ofThread(String name) {
         for (OwnExecutor own : ALL) {
             if (name.startsWith(own.threadPrefix)) {

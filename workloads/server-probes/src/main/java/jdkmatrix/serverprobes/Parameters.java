@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Reads numbers and names from the outside, strictly. */
+/** Parses numbers and names from outside, strictly. */
 public final class Parameters {
     private Parameters() {}
 
@@ -33,7 +33,7 @@ public final class Parameters {
     }
 
     /**
-     * @return the one of {@code allowed} that {@code text}, the value of a system property, is the name of
+     * @return the element of {@code allowed} whose name is {@code text}, the value of a system property
      * @throws Problem 500 when it is none of them, or null
      */
     public static <T> T named(String property, String text, T[] allowed, Function<T, String> name) {
@@ -56,7 +56,7 @@ public final class Parameters {
                     return value;
                 }
             } catch (NumberFormatException notANumber) {
-                // Said below, together with what is allowed.
+                // Reported below, together with what is allowed.
             }
         }
         throw Problem.misconfigured("system property " + property + ": expected a number above 0, found " + found(text));

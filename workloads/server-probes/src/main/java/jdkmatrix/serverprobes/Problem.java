@@ -1,6 +1,6 @@
 package jdkmatrix.serverprobes;
 
-/** Answered with a status and one line that says what was found and what is allowed. */
+/** An error that is answered with a status and one line that says what was found and what is allowed. */
 public final class Problem extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -5,7 +5,7 @@ import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.ext.ExceptionMapper;
 import jakarta.ws.rs.ext.Provider;
 
-/** Makes a {@link Problem} the answer of Jakarta REST; of a Servlet, {@link ProblemServlet} does. */
+/** Turns a {@link Problem} into the answer of Jakarta REST; for a Servlet, {@link ProblemServlet} does so. */
 @Provider
 public class ProblemMapper implements ExceptionMapper<Problem> {
     @Override

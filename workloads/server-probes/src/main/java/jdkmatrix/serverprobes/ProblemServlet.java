@@ -6,11 +6,11 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
-/** A servlet that makes a {@link Problem} the answer. */
+/** A servlet that turns a {@link Problem} into the answer. */
 public abstract class ProblemServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;
 
-    /** @throws Problem nothing may have been written */
+    /** @throws Problem only while nothing has been written */
     protected abstract void answer(HttpServletRequest request, HttpServletResponse response) throws IOException;
 
     @Override

@@ -9,8 +9,8 @@ import jakarta.ws.rs.core.UriInfo;
 import java.util.Set;
 
 /**
- * The probes through Jakarta REST, for a server that has Servlets but shows applications none: Liberty with no other
- * feature than restfulWS-3.1.
+ * The probes through Jakarta REST, for a server that has Servlets but offers applications none: Liberty with no feature
+ * other than restfulWS-3.1.
  */
 public final class RestProbes {
     public static final Set<Class<?>> CLASSES = Set.of(Whoami.class, Gauges.class, Burn.class, ProblemMapper.class);

@@ -4,14 +4,14 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * On whose threads requests began, counted since the start of the process.
+ * Counts on whose threads requests began, since the start of the process.
  *
  * <p>Each request counts itself, on the thread that runs it, by the name that the maker of the thread gave it. So the
- * count holds for the server's own threads as for a plugged executor, and the cost is the same for all: a LongAdder would
- * give each thread of a pool a cell of its own, while all threads that live for a single request would contend for one.
+ * count covers the server's own threads as well as a plugged executor's, at the same cost: a LongAdder would give each
+ * thread of a pool a cell of its own, while all threads that live for a single request would contend for one.
  */
 final class Served {
-    /** How request-executor names every thread that it makes. */
+    /** The prefix of every thread name that request-executor gives. */
     static final String PLUGGED = "jdkmatrix-";
 
     private final AtomicLong onServers = new AtomicLong();

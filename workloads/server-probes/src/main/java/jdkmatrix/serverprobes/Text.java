@@ -1,12 +1,12 @@
 package jdkmatrix.serverprobes;
 
-/** Text from the outside, as it stands in our one-line messages. */
+/** Text from outside, as it appears in our one-line messages. */
 public final class Text {
     private static final int SHOWN = 120;
 
     private Text() {}
 
-    /** In quotes, cut to {@value #SHOWN} characters, and without what would begin a new line; null: "nothing". */
+    /** Returns the text in quotes, cut to {@value #SHOWN} characters, without control characters; null: "nothing". */
     public static String quoted(String text) {
         if (text == null) {
             return "nothing";

@@ -6,7 +6,7 @@ import java.util.function.UnaryOperator;
 
 /** {@code GET /whoami}: the thread that serves this very request. */
 final class WhoamiProbe implements Probe {
-    private static final char NUMBER = '#'; // behind the kind, where threads are numbered
+    private static final char NUMBER = '#'; // follows the kind where threads are numbered
 
     @Override
     public String answer(UnaryOperator<String> none) {
@@ -21,7 +21,7 @@ final class WhoamiProbe implements Probe {
         return Json.object(answer);
     }
 
-    /** The kind of executor that named the thread: evidence, unlike a property that says what was asked for. */
+    /** Returns the kind of executor that named the thread: evidence, unlike a property that says what was asked for. */
     static String executor(String threadName) {
         OwnExecutor own = OwnExecutor.ofThread(threadName);
         if (own != null) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class ServletProbesTest {
     private final Map<String, Object> served = new HashMap<>();
 
-    /** Knows one method, which takes two arguments: the name and the instance of a servlet. */
+    /** Returns a context with one method, which takes two arguments: the name and the instance of a servlet. */
     private ServletContext context() {
         return (ServletContext) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {ServletContext.class}, (self, method, of) -> registration(of[1]));

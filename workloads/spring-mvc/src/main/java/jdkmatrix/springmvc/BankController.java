@@ -18,7 +18,7 @@ import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** {@link Endpoints} of the bank through Spring MVC, with Spring's own JSON; what is loaded stands where Servlets have it. */
+/** The bank's {@link Endpoints} through Spring MVC, with Spring's own JSON; paths under load are as with Servlets. */
 @RestController
 class BankController {
     @GetMapping("/accounts")
@@ -64,7 +64,7 @@ class BankController {
         return response(Endpoints.forward(burnUs, order));
     }
 
-    /** A body that is not the JSON that was expected is said in one line; Spring would say nothing. */
+    /** Reports a body that is not the expected JSON in one line; Spring would say nothing. */
     @ExceptionHandler
     ResponseEntity<String> unreadable(HttpMessageNotReadableException problem) {
         return Problems.response(BankJson.unreadable(problem));

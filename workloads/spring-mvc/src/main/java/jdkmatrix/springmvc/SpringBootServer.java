@@ -21,23 +21,23 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /**
- * Spring Boot with its Tomcat, as it configures itself, except where Open Liberty is told otherwise or has another default.
- * Everything else is said as users say it, by properties.
+ * Spring Boot with its Tomcat, as it configures itself, except where Open Liberty is configured otherwise or has
+ * another default. Everything else is set as users set it, by properties.
  */
 public class SpringBootServer implements EmbeddedServer {
     private static final String OWN_VIRTUAL = "own-virtual";
     private static final int NO_LIMIT = -1;
-    /** More than any host opens: Boot takes no heed of {@link #NO_LIMIT} here. */
+    /** More than any host opens, since Boot ignores {@link #NO_LIMIT} here. */
     private static final int CONNECTIONS_AT_ONCE = 1_000_000;
 
-    /** As the one Boot and the other call it. */
+    /** Its names in both versions of Boot. */
     private static final String NO_DATABASE = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration,"
             + "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration";
 
     private final Class<?> tomcat;
     private TomcatThreads threads;
 
-    /** @param tomcat a configuration that takes the bean {@link TomcatThreads} to Tomcat, by what this Boot calls it */
+    /** @param tomcat a configuration that passes the bean {@link TomcatThreads} to Tomcat by this Boot's class names */
     public SpringBootServer(Class<?> tomcat) {
         this.tomcat = tomcat;
     }
@@ -65,11 +65,11 @@ public class SpringBootServer implements EmbeddedServer {
                 "server.tomcat.connection-timeout", KEPT_MS,
                 "server.tomcat.keep-alive-timeout", KEPT_MS,
                 "spring.threads.virtual.enabled", executor.equals(OWN_VIRTUAL)));
-        // The bank's JSON, whose names and their order are those of BankJson.
+        // The bank's JSON, with the names and their order of BankJson.
         properties.put("spring.jackson.property-naming-strategy", "SNAKE_CASE");
         properties.put("spring.jackson.mapper.sort-properties-alphabetically", true);
         properties.put("spring.jackson.mapper.sort-creator-properties-first", false);
-        // A SIGTERM ends the process at once. Nothing but warnings is said.
+        // A SIGTERM ends the process at once. Only warnings are logged.
         properties.put("spring.main.register-shutdown-hook", false);
         properties.put("logging.register-shutdown-hook", false);
         properties.put("spring.main.banner-mode", "off");

@@ -18,7 +18,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** The accounts in a database, by Spring Data JDBC; a transfer is a transaction of Spring's. */
+/** The accounts in a database, through Spring Data JDBC; a transfer is a transaction of Spring's. */
 final class SpringDataBooks extends Booking<RuntimeException> implements Books {
     private final AccountRows accounts;
     private final TransferRows transfers;

@@ -13,7 +13,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** The bank on a database by Spring Data JDBC, over the pool that Spring Boot makes: HikariCP. */
+/** The bank on a database through Spring Data JDBC, with the pool that Spring Boot makes: HikariCP. */
 @Configuration(proxyBeanMethods = false)
 class SqlConfiguration {
     static final DatabaseSettings SETTINGS = DatabaseSettings.of(System::getProperty);
@@ -37,7 +37,7 @@ class SqlConfiguration {
         };
     }
 
-    /** Before the server's port opens, and with it the way to other books. */
+    /** Runs before the server's port opens, after which a request could open other books. */
     @Bean
     SmartInitializingSingleton books(AccountRows accounts, TransferRows transfers, TransactionTemplate transaction) {
         return () -> Endpoints.openBooksBy((size, property) -> {

@@ -7,7 +7,7 @@ import org.springframework.data.repository.Repository;
 import org.springframework.data.repository.query.Param;
 
 interface TransferRows extends Repository<TransferRow, String> {
-    /** @return its number, 0 where it is not covered; null: the payer has used the key before */
+    /** @return the transfer's number, 0 if it is not covered; null: the payer has used the key before */
     @Query("""
             insert into transfer (payer, idempotency_key, payee, amount_minor, transfer_id, payer_minor, payee_minor)
             values (:payer, :key, :payee, :minor, case when :covered then nextval('transfer_id') end, :payerMinor, :payeeMinor)
@@ -26,7 +26,7 @@ interface TransferRows extends Repository<TransferRow, String> {
             from transfer where payer = :payer and idempotency_key = :key""")
     TransferRow known(@Param("payer") String payer, @Param("key") String key);
 
-    /** Newest first: the last {@code kept} without {@code skipped}, at most {@code most}. */
+    /** Returns the last {@code kept} entries, newest first, without the first {@code skipped}, at most {@code most}. */
     @Query("""
             select transfer_id, counterparty, amount_minor, balance_minor from (
               (select transfer_id, payee as counterparty, -amount_minor as amount_minor, payer_minor as balance_minor

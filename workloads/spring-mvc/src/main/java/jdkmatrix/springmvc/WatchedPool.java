@@ -11,7 +11,7 @@ import jdkmatrix.serverprobes.ApplicationGauges;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SmartDataSource;
 
-/** Spring's pool, with {@link Connections} told of each that is taken, and of each that Spring asks about before it closes it. */
+/** Spring's pool; tells {@link Connections} of each connection taken, and of each that Spring is about to close. */
 final class WatchedPool extends DelegatingDataSource implements SmartDataSource {
     private final Connections connections;
     private final Map<Connection, Long> takenNs = new ConcurrentHashMap<>();
@@ -29,7 +29,7 @@ final class WatchedPool extends DelegatingDataSource implements SmartDataSource 
         try {
             takenNs.put(connection, sinceNs);
             return connection;
-        } catch (Throwable failed) { // or nobody had it, and nobody gave it back
+        } catch (Throwable failed) { // otherwise nobody would have it, and nobody would give it back
             connections.givenBack(sinceNs);
             connection.close();
             throw failed;

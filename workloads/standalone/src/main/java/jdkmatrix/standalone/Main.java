@@ -13,8 +13,8 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 /**
- * The command line. The last line of standard output is one JSON object; progress is on standard error. Exit status: 0
- * there is a result, be it that the host or the JDK refused; 1 the experiment broke; 2 wrong usage.
+ * The command line. The last line of standard output is one JSON object; progress goes to standard error. Exit status:
+ * 0 there is a result, even if the host or the JDK refused; 1 the experiment broke; 2 wrong usage.
  */
 @Command(
         name = "standalone",

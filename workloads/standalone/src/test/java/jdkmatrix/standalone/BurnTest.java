@@ -28,13 +28,13 @@ class BurnTest {
                 submitted,
                 seen.get("completed").asLong() + seen.get("completed_late").asLong() + seen.get("unfinished").asLong());
         assertEquals(seen.get("due").asLong(), seen.get("latency_to_end").get("count").asLong());
-        // Where the kernel counts it in ticks of 10 ms, a little work may be none.
+        // Where the kernel counts CPU time in ticks of 10 ms, a little work may count as none.
         assertTrue(seen.get("cpu_s").asDouble() >= 0);
-        // The kernel counts CPU time and the clock on its own: a little more than all of it may show.
+        // The kernel counts CPU time and the clock separately, so that a little more than all of it may show.
         assertTrue(seen.get("cpu_share").asDouble() < 1.2, seen.toString());
     }
 
-    /** Little's law: tasks in flight are throughput times the time that each takes, and there are never more than asked for. */
+    /** Little's law: tasks in flight are throughput times the time each takes, and never more than asked for. */
     @ParameterizedTest
     @ValueSource(strings = {"virtual", "platform", "cached", "fixed:2", "fjp-fifo:2", "fjp-lifo:2", "work-stealing:2"})
     void aClosedLoopKeepsItsNumberInFlight(String executor) throws IOException {
@@ -68,7 +68,7 @@ class BurnTest {
                 seen.get("submitted").asLong(), seen.get("submitter_lateness").get("count").asLong());
     }
 
-    /** One worker cannot do what is asked of it: latency from the intended moment grows to the length of the backlog. */
+    /** One worker cannot keep up: latency from the intended moment grows to the length of the backlog. */
     @Test
     void overloadShowsInTheLatencyAndNotInTheRate() throws IOException {
         JsonNode json = complete("burn --executor fixed:1 --burn-us 20000 --calibrate-s 0.3 --rate-rps 200 --duration-s 1 "
@@ -108,7 +108,7 @@ class BurnTest {
         assertEquals(0, parks.get("lost_bytes").asLong());
     }
 
-    /** A parked worker is woken by the task that is queued for it: an overlap, which a clock that is off would hide or invent. */
+    /** A parked worker is woken by the task queued for it: an overlap, which a wrong clock would hide or invent. */
     @Test
     void theRecordersClockIsMappedToAFractionOfAMillisecond() throws IOException {
         JsonNode parks = complete("burn --executor fixed:1 --burn-rounds 1000 --rounds-per-us 1000 --rate-rps 50 --duration-s 1 "

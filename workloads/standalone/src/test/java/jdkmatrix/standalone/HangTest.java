@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class HangTest {
     private static final boolean PINS = Runtime.version().feature() < 24;
 
-    /** Over two carriers. */
+    /** Runs on two carriers. */
     @ParameterizedTest
     @CsvSource({
         "virtual,3,synchronized,true",

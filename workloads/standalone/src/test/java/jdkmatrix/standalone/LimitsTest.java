@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a host refuses is a result. In processes of their own, with limits of their own. */
+/** A host's refusal is a result. The tests run in processes of their own, with limits of their own. */
 class LimitsTest {
     @Test
     void refusedOpenFilesAreAnOutcome() throws IOException, InterruptedException {
@@ -43,7 +43,7 @@ class LimitsTest {
         assertEquals(atCount, json.get("seen").get("live").asLong());
     }
 
-    /** What was not measured has no figures: a throughput of none would say that threads found no carrier. */
+    /** Without a measurement there are no figures: a throughput of none would say that threads found no carrier. */
     @Test
     void threadsThatCannotAllBlockAreAnOutcomeWithoutFigures() throws IOException, InterruptedException {
         Run run = withRoomForFewThreads(
@@ -70,7 +70,7 @@ class LimitsTest {
         assertEquals(atCount, json.get("seen").get("started").asLong());
     }
 
-    /** The list of the threads alone is larger than the heap. What could not be measured has no span of time. */
+    /** The list of threads alone is larger than the heap. Without a measurement there is no measured span. */
     @Test
     void aFullHeapIsAnOutcome() throws IOException, InterruptedException {
         Run run = Run.inProcess(
@@ -84,7 +84,7 @@ class LimitsTest {
     }
 
     /**
-     * Address space for some threads with large stacks, and no more. A limit of processes would not do: root has none.
+     * Runs with address space for some large-stack threads, and no more. A process limit is no help: root has none.
      */
     private static Run withRoomForFewThreads(String... arguments) throws IOException, InterruptedException {
         return Run.inProcess(

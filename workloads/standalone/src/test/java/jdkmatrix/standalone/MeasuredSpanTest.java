@@ -9,11 +9,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Who watches the host looks at the time that the figures are about, and at no other. */
+/** Whoever watches the host looks at the time that the figures cover, and at no other. */
 class MeasuredSpanTest {
     private static final double EXACT_S = 1e-6;
 
-    /** Its length in seconds; the whole run encloses it. */
+    /** Returns the length of the span in seconds, and checks that the whole run encloses it. */
     private static double spanS(String line) throws IOException {
         long beforeNs = System.nanoTime();
         Run run = Run.here(line.split(" +"));

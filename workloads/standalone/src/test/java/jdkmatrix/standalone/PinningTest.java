@@ -24,7 +24,7 @@ class PinningTest {
         return run.json();
     }
 
-    /** At least five times of what pinned threads could do. */
+    /** Checks for at least five times what pinned threads could do. */
     private static void isNotPinned(JsonNode seen) {
         double pinnedPerS = seen.get("carriers").get("parallelism").asInt() * 1e3 / BLOCK_MS;
         assertEquals(THREADS, seen.get("threads_served").asInt(), seen.toString());
@@ -33,7 +33,7 @@ class PinningTest {
         assertEquals(0, seen.get("pinned").get("count").asLong(), seen.toString());
     }
 
-    /** In the time that one call takes, no more of them can end than are under way at once; at its edges, one more each. */
+    /** In the time of one call, no more calls can end than are under way at once; at the edges, one more each. */
     private static double most(double atOnce) {
         return atOnce * (1e3 / BLOCK_MS + 1 / DURATION_S);
     }
@@ -51,7 +51,7 @@ class PinningTest {
         JsonNode seen = json.get("seen");
         JsonNode carriers = seen.get("carriers");
         double atOnce = carriers.get("parallelism").asInt() + carriers.get("compensating").asInt();
-        // Half of it, for a host that has other work.
+        // Half of it, to allow for a host that has other work.
         assertTrue(
                 seen.get("throughput_per_s").asDouble() >= 0.5 * json.get("expected").get("value").asDouble(), json.toString());
         assertTrue(seen.get("throughput_per_s").asDouble() <= most(atOnce), json.toString());
@@ -60,11 +60,11 @@ class PinningTest {
         assertTrue(pinned.get("count").asLong() > 0, json.toString());
         String frames = pinned.get("stacks").get(0).get("frames").toString();
         assertTrue(frames.contains("standalone.pinning.Blocking.sleep"), frames);
-        // One place in the source, however many classes were made of it.
+        // One place in the source, however many classes were made from it.
         assertEquals(1, pinned.get("stacks").size(), pinned.toString());
     }
 
-    /** As many threads as there are carriers wait to enter: before JDK 24 none is left for the others, and none of these runs. */
+    /** As many threads as there are carriers wait to enter: before JDK 24 the others find none and never run. */
     @Test
     void whoWaitsForAMonitorKeepsItsCarrierBeforeJdk24Only() throws IOException {
         JsonNode json = run("contended-monitor", "--threads " + THREADS);
@@ -112,7 +112,7 @@ class PinningTest {
         JsonNode seen = run("synchronized", "--kernel-threads 20").get("seen");
         assertEquals(20, seen.get("threads_served").asInt());
         assertTrue(seen.get("throughput_per_s").asDouble() <= most(20));
-        // The shortest may be the lower bound of one that was under way at the end.
+        // The shortest may be the lower bound of a call that had not begun at the end.
         JsonNode percentiles = seen.get("latency").get("percentiles_us");
         assertTrue(percentiles.get("50").asDouble() >= 1e3 * BLOCK_MS, seen.toString());
         assertTrue(seen.get("carriers").isNull());

@@ -34,14 +34,14 @@ class RoundsTest {
         JsonNode seen = json(executor, "thread-local");
         long operations = seen.get("operations").asLong();
         long rounds = seen.get("rounds").asLong();
-        // Of the first and the last round, some were done before, or found the time over; and the two counts are not read
-        // at the same moment.
+        // Some tasks of the first round were done before the time began, and some of the last found it over; and the
+        // two counts are not read at the same moment.
         assertTrue(Math.abs(operations - 50 * (rounds - 1)) <= 50 + operations / 50, seen.toString());
         assertTrue(seen.get("throughput_per_s").asDouble() > 0, seen.toString());
         assertTrue(seen.get("cpu_us_per_operation").asDouble() > 0, seen.toString());
     }
 
-    /** Of which no more than these can be there before the first begins. */
+    /** No more tasks than the pool has threads can be ready before the first borrow. */
     @Test
     void aPoolWithFewerThreadsThanTasksBorrows() throws IOException {
         String line = "borrow --executor fixed:2 --tasks 5 --connections 1 --duration-s 0.2 --warmup-s 0.2";
@@ -50,7 +50,7 @@ class RoundsTest {
         assertTrue(run.json().get("seen").get("operations").asLong() > 0, run.out());
     }
 
-    /** Jackson's buffers have some KiB, and an object and its thread far less. */
+    /** Jackson's buffers take some KiB, and an object and its thread far less. */
     @Test
     void aThreadThatLivesForOneTaskFindsNothingInItsThreadLocal() throws IOException {
         double kept = json("fixed:2", "thread-local").get("allocated_bytes_per_operation").asDouble();

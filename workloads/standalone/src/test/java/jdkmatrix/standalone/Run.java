@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** One run of the program, here or in a process of its own. */
+/** One run of the program, in this process or in one of its own. */
 record Run(int status, String out, String err) {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int WAIT_S = 120;
@@ -57,7 +57,7 @@ record Run(int status, String out, String err) {
         }
     }
 
-    /** The last line of standard output. */
+    /** Returns the last line of standard output. */
     JsonNode json() throws IOException {
         List<String> lines = out.lines().toList();
         if (lines.isEmpty()) {

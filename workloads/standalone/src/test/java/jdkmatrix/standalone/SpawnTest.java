@@ -18,7 +18,7 @@ class SpawnTest {
         return seen(Run.here(line.split(" +")));
     }
 
-    /** In a process that had no threads to speak of: the C library keeps the stacks of some that ended. */
+    /** Runs in a process that has had hardly any threads, since the C library keeps the stacks of some that ended. */
     private static JsonNode seenInProcess(String line) throws IOException, InterruptedException {
         return seen(Run.inProcess("", List.of("-Xss1m"), line.split(" +")));
     }
@@ -34,7 +34,7 @@ class SpawnTest {
         JsonNode seen = seenInProcess("spawn --kind platform --count 50 --task sleep:0.3");
         assertEquals(50, seen.get("started").asInt());
         assertEquals(50, seen.get("live").asInt());
-        // Threads of the JVM's own may come and go.
+        // The JVM's own threads may come and go.
         assertEquals(1, seen.get("per_thread").get("native_threads").asDouble(), 0.2);
         assertTrue(seen.get("per_thread").get("virt_bytes").asDouble() >= 0.5 * seen.get("thread_stack_bytes").asDouble());
         assertTrue(seen.get("done_s").asDouble() >= 0.3);
@@ -80,7 +80,7 @@ class SpawnTest {
         assertTrue(seen.get("peak").get("rss_bytes").asLong() > 0);
     }
 
-    /** As in a program that does nothing else: what it prints stands before the result. */
+    /** Runs as in a program that does nothing else: what it prints comes before the result. */
     @ParameterizedTest
     @ValueSource(strings = {"virtual", "platform"})
     void aColdStartPrintsToStandardOutput(String kind) throws IOException, InterruptedException {
@@ -106,7 +106,7 @@ class SpawnTest {
         for (String kind : List.of("virtual", "platform")) {
             Run run = Run.here("spawn", "--kind", kind, "--count", "20", "--task", "burn:2000000");
             JsonNode json = run.json();
-            // Not before the work can be done; how much later is no matter of right or wrong.
+            // Not before the work can be done; how much later is not a question of correctness.
             double leastS = json.get("expected").get("value").asDouble();
             assertTrue(json.get("seen").get("done_s").asDouble() > 0.5 * leastS, json.toString());
         }

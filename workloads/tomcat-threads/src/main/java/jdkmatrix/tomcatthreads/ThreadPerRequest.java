@@ -10,17 +10,17 @@ import org.apache.catalina.connector.Response;
 import org.apache.catalina.valves.ValveBase;
 
 /**
- * Lets no thread serve a second request.
+ * Ensures that no thread serves a second request.
  *
- * <p>Tomcat gives a thread not a request but a connection that has something to read, and a thread that has answered looks for
- * another request before it gives the connection back. What it finds gets a thread of its own here, for which the first one
- * waits. As a rule there is nothing.
+ * <p>Tomcat hands a thread not a request but a connection that has something to read, and a thread that has answered
+ * looks for another request before it gives the connection back. What it finds gets a thread of its own here, for which
+ * the first one waits. As a rule, it finds nothing.
  */
 final class ThreadPerRequest extends ValveBase {
     private final ThreadFactory threads;
     private final ThreadLocal<Boolean> used = new ThreadLocal<>();
 
-    /** @param threads not of an executor that could wait until this thread has ended */
+    /** @param threads must not belong to an executor that could wait until this thread has ended */
     ThreadPerRequest(ThreadFactory threads) {
         super(true);
         this.threads = threads;

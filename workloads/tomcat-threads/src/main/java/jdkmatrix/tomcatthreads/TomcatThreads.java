@@ -8,33 +8,33 @@ import org.apache.coyote.AbstractProtocol;
 import org.apache.tomcat.util.threads.ThreadPoolExecutor;
 
 /**
- * What runs the requests of a Tomcat, whoever embeds it.
+ * The threads that run the requests of a Tomcat, whoever embeds it.
  *
- * <p>A poller finds the connections that have something to read, and hands each to the connector's executor. That is Tomcat's
- * own pool, its own virtual threads, or any other that the connector is given: what is compared has the same way through the
- * server and differs in its threads alone.
+ * <p>A poller finds the connections that have something to read, and hands each to the connector's executor. That is
+ * Tomcat's own pool, its own virtual threads, or any other that the connector is given, so that the arms take the same
+ * way through the server and differ in their threads alone.
  */
 public final class TomcatThreads {
     private final Optional<RequestExecutor> plugged;
     private AbstractProtocol<?> http;
 
-    /** @param plugged empty: those that Tomcat brings along */
+    /** @param plugged empty: the threads that Tomcat brings along */
     public TomcatThreads(Optional<RequestExecutor> plugged) {
         this.plugged = plugged;
     }
 
-    /** Before the connector starts. */
+    /** Sets the connector's executor. Called before the connector starts. */
     public void runRequestsOf(AbstractProtocol<?> connector) {
         http = connector;
         plugged.ifPresent(threads -> connector.setExecutor(threads.executor()));
     }
 
-    /** For the engine's pipeline, where each request is to have a thread. */
+    /** Returns a valve for the engine's pipeline, if each request is to have a thread of its own. */
     public Optional<Valve> valve() {
         return plugged.filter(RequestExecutor::isPerRequest).map(threads -> new ThreadPerRequest(threads.threads()));
     }
 
-    /** Gauges of Tomcat's own pool, once the connector has started; null: it has none. */
+    /** Returns gauges of Tomcat's own pool, once the connector has started; null: it has none. */
     public OwnPoolMXBean ownPool() {
         return http.getExecutor() instanceof ThreadPoolExecutor pool ? new OwnPool(pool) : null;
     }

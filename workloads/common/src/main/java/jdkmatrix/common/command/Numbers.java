@@ -1,6 +1,6 @@
 package jdkmatrix.common.command;
 
-/** Checks numbers of options. */
+/** Checks the numbers given to options. */
 public final class Numbers {
     private Numbers() {}
 
@@ -12,7 +12,7 @@ public final class Numbers {
         return value;
     }
 
-    /** @throws IllegalArgumentException when {@code text} is no whole number from {@code min} to {@code max} */
+    /** @throws IllegalArgumentException when {@code text} is not a whole number from {@code min} to {@code max} */
     public static long whole(String option, String text, long min, long max) {
         try {
             return whole(option, Long.parseLong(text), min, max);
@@ -29,7 +29,7 @@ public final class Numbers {
         return value;
     }
 
-    /** @throws IllegalArgumentException when {@code text} is no number above 0 and at most {@code max} */
+    /** @throws IllegalArgumentException when {@code text} is not a number above 0 and at most {@code max} */
     public static double positive(String option, String text, double max) {
         try {
             return positive(option, Double.parseDouble(text), max);

@@ -10,16 +10,16 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
 /**
- * The command line of a program. Exit status: 0 done, 1 it failed, 2 wrong usage; what went wrong is said on standard
- * error. {@code --version} names the program, what it is made with and the JVM, of its subcommands too.
+ * The command line of a program. Exit status: 0 success, 1 failure, 2 wrong usage; the reason is printed to standard
+ * error. {@code --version}, of subcommands too, names the program, what it is made with and the JVM.
  */
 public final class Program {
     private Program() {}
 
     /**
-     * @param main has picocli's annotations
-     * @param words what is said of a failure, behind the program's name
-     * @param madeWith lines of {@code --version}
+     * @param main an object with picocli's annotations
+     * @param words the message for a failure, printed after the program's name
+     * @param madeWith further lines of {@code --version}
      */
     public static CommandLine commandLine(Object main, Function<Exception, String> words, String... madeWith) {
         CommandLine line = new CommandLine(main);
@@ -40,17 +40,17 @@ public final class Program {
                 });
     }
 
-    /** As the manifest of the program's jar says; "development" where the classes were started without it. */
+    /** Returns the version in the manifest of the program's jar; "development" if the classes run without it. */
     public static String version() {
         String version = Program.class.getPackage().getImplementationVersion();
         return version == null ? "development" : version;
     }
 
     /**
-     * What {@code options} makes of the options of {@code command}.
+     * Returns what {@code options} makes of the options of {@code command}.
      *
      * @param options throws an IllegalArgumentException that says which option is wrong, what was found and what is allowed
-     * @throws ParameterException the same words, as wrong usage
+     * @throws ParameterException with the same message, as wrong usage
      */
     public static <T> T checked(CommandSpec command, Supplier<T> options) {
         try {

@@ -5,16 +5,16 @@ import java.util.Map;
 import org.HdrHistogram.Histogram;
 
 /**
- * How times differ from each other.
+ * The distribution of times.
  *
- * @param histogramNs as {@link Histograms#encode} gives it
+ * @param histogramNs as returned by {@link Histograms#encode}
  */
 public record Distribution(
         long count, double minUs, double meanUs, double maxUs, Map<String, Double> percentilesUs, String histogramNs) {
     private static final String[] PERCENTILES = {"50", "90", "99", "99.9", "99.99"};
     private static final double NS_PER_US = 1e3;
 
-    /** Null where nothing was recorded. */
+    /** Returns null if nothing was recorded. */
     public static Distribution of(Histogram ns) {
         if (ns.getTotalCount() == 0) {
             return null;

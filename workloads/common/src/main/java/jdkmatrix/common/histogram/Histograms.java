@@ -8,8 +8,8 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
 /**
- * Histograms of times in nanoseconds: three digits, up to two hours. All have the same buckets, so that those of one
- * program can be merged with those of another.
+ * Histograms of times in nanoseconds: three significant digits, up to two hours. All have the same buckets, so that
+ * those of one program can be merged with those of another.
  */
 public final class Histograms {
     public static final long HIGHEST_NS = TimeUnit.HOURS.toNanos(2);
@@ -21,17 +21,17 @@ public final class Histograms {
         return new Histogram(HIGHEST_NS, DIGITS);
     }
 
-    /** The same for many threads. It never grows, so that no thread waits for another. */
+    /** Creates one for many threads. It never grows, so that no thread waits for another. */
     public static Histogram createShared() {
         return new ConcurrentHistogram(HIGHEST_NS, DIGITS);
     }
 
-    /** Below 0 counts as 0, above {@link #HIGHEST_NS} as that. */
+    /** Records a time; below 0 it counts as 0, above {@link #HIGHEST_NS} as that. */
     public static void record(Histogram histogram, long ns) {
         histogram.recordValue(Math.clamp(ns, 0, HIGHEST_NS));
     }
 
-    /** HdrHistogram's V2 compressed encoding in base64; null where nothing was recorded. */
+    /** Returns HdrHistogram's V2 compressed encoding in base64; null if nothing was recorded. */
     public static String encode(Histogram histogram) {
         if (histogram.getTotalCount() == 0) {
             return null;

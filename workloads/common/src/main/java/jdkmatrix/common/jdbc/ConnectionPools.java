@@ -2,13 +2,13 @@ package jdkmatrix.common.jdbc;
 
 import javax.sql.DataSource;
 
-/** A library that keeps connections, found as a service: one is on the class path. */
+/** A connection pool library, found as a service: one is on the class path. */
 public interface ConnectionPools {
     /**
-     * A pool as the library makes it by default, but for its size.
+     * Creates a pool with the library's defaults, except for its size and that the wait for a connection is unlimited.
      *
      * @param url of a driver that java.sql.DriverManager knows
-     * @param connections at most
+     * @param connections the maximum number
      */
     DataSource pool(String url, int connections) throws Exception;
 }

@@ -3,15 +3,15 @@ package jdkmatrix.common.jvm;
 import javax.management.JMRuntimeException;
 import javax.management.ObjectName;
 
-/** What threads have allocated in the heap. */
+/** Heap allocation by threads. */
 public final class Allocation {
     private static final ObjectName THREADS = Jmx.name("java.lang:type=Threading");
 
     private Allocation() {}
 
     /**
-     * By all threads since the start of the process, virtual ones on their carriers; null before JDK 21, and where the JVM
-     * does not count.
+     * Returns the bytes allocated by all threads since the process started, by virtual ones on their carriers; null
+     * before JDK 21 and if the JVM does not count.
      */
     public static Long bytes() {
         try {

@@ -3,12 +3,12 @@ package jdkmatrix.common.jvm;
 import javax.management.ObjectName;
 
 /**
- * The scheduler of virtual threads. From JDK 24 on an MBean tells about it (jdk.management.VirtualThreadSchedulerMXBean);
- * before, its threads are told by their class, and its limits are worked out from the properties and defaults that
+ * The scheduler of virtual threads. From JDK 24 an MBean describes it (jdk.management.VirtualThreadSchedulerMXBean);
+ * before, its threads are recognised by their class and its limits derived from the properties and defaults that
  * java.lang.VirtualThread documents.
  */
 public final class Carriers {
-    /** The group of carriers in the JDK (jdk.internal.misc.CarrierThread). */
+    /** The thread group of carriers in the JDK (jdk.internal.misc.CarrierThread). */
     public static final String THREAD_GROUP = "CarrierThreads";
 
     private static final ObjectName SCHEDULER = Jmx.name("jdk.management:type=VirtualThreadScheduler");
@@ -19,7 +19,7 @@ public final class Carriers {
 
     private Carriers() {}
 
-    /** How many virtual threads run at once when none pins its carrier. */
+    /** Returns how many virtual threads run at once when none pins its carrier. */
     public static int parallelism() {
         Integer said = Jmx.integer(SCHEDULER, "Parallelism");
         if (said != null && said > 0) {
@@ -28,24 +28,24 @@ public final class Carriers {
         return Math.min(Integer.getInteger(PARALLELISM, Runtime.getRuntime().availableProcessors()), maxPoolSize());
     }
 
-    /** How many carriers there may be, those included that stand in for blocked ones. */
+    /** Returns the maximum number of carriers, including those that stand in for blocked ones. */
     public static int maxPoolSize() {
         int parallelism = Integer.getInteger(PARALLELISM, Runtime.getRuntime().availableProcessors());
         return Integer.getInteger(MAX_POOL_SIZE, Math.max(parallelism, DEFAULT_MAX_POOL_SIZE));
     }
 
-    /** Carriers that there are now. */
+    /** Returns the current number of carriers. */
     public static int count() {
         Integer poolSize = Jmx.integer(SCHEDULER, "PoolSize");
         return poolSize == null || poolSize < 0 ? countByClass() : poolSize;
     }
 
-    /** Where {@link #count} comes from. */
+    /** Returns the source of {@link #count}. */
     public static String source() {
         return Jmx.integer(SCHEDULER, "PoolSize") == null ? "threads of class " + CARRIER_CLASS : SCHEDULER.toString();
     }
 
-    /** Runnable virtual threads that wait for a carrier; null where the JDK does not say. */
+    /** Returns how many runnable virtual threads wait for a carrier; null if the JDK does not say. */
     public static Integer queued() {
         Integer queued = Jmx.integer(SCHEDULER, "QueuedVirtualThreadCount");
         return queued == null || queued < 0 ? null : queued;

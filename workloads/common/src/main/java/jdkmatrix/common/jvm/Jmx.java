@@ -10,7 +10,7 @@ import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
 
-/** What MBeans say whose classes cannot be seen from here, or that not every JDK has. */
+/** Reads MBeans whose classes cannot be seen from here or that not every JDK has. */
 public final class Jmx {
     private static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();
     private static final ObjectName HOTSPOT = name("com.sun.management:type=HotSpotDiagnostic");
@@ -25,13 +25,13 @@ public final class Jmx {
         }
     }
 
-    /** As {@link #whole}, of what cannot grow beyond an int. */
+    /** As {@link #whole}, for values that cannot exceed an int. */
     public static Integer integer(ObjectName bean, String attribute) {
         Long value = whole(bean, attribute);
         return value == null ? null : Integer.valueOf(Math.toIntExact(value));
     }
 
-    /** The attribute as a whole number; null where there is no such bean or attribute, or it has no value. */
+    /** Returns the attribute as a whole number; null if there is no such bean or attribute, or it has no value. */
     public static Long whole(ObjectName bean, String attribute) {
         try {
             return switch (SERVER.getAttribute(bean, attribute)) {
@@ -46,7 +46,7 @@ public final class Jmx {
         }
     }
 
-    /** The value of an option of the JVM, such as {@code ThreadStackSize}; null where the JVM does not say. */
+    /** Returns the value of a JVM option such as {@code ThreadStackSize}; null if the JVM does not say. */
     public static String vmOption(String option) {
         try {
             Object answer = SERVER.invoke(

@@ -10,7 +10,7 @@ public final class Cpu {
 
     private Cpu() {}
 
-    /** Of all its threads, ended ones too, in user and kernel mode. */
+    /** Returns the CPU time of all its threads, including ended ones, in user and kernel mode. */
     public static long processNs() {
         return SYSTEM.getProcessCpuTime();
     }

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 
 /**
- * Asks the kernel to wake the calling thread on time: by default a timed wait, of epoll for instance, may end 50 µs late
- * (prctl(2), PR_SET_TIMERSLACK), which would stand in every lateness and latency that the thread measures.
+ * Asks the kernel to wake the calling thread on time: by default a timed wait, of epoll for instance, may end 50 µs
+ * late (prctl(2), PR_SET_TIMERSLACK), which would be part of every lateness and latency that the thread measures.
  */
 public final class TimerSlack {
     private TimerSlack() {}
@@ -15,7 +15,7 @@ public final class TimerSlack {
     /**
      * Sets the slack of the calling thread, a platform thread, to 1 ns.
      *
-     * @param kept is told why, where /proc does not allow it; lateness then shows the difference
+     * @param kept is told why if /proc does not allow it; lateness then shows the difference
      */
     public static void minimise(Consumer<String> kept) {
         try {

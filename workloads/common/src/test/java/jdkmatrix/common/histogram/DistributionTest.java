@@ -19,7 +19,7 @@ class DistributionTest {
         assertNull(Histograms.encode(Histograms.create()));
     }
 
-    /** Against sorted values: the smallest that at least that part of all values does not exceed, within three digits. */
+    /** Compares with the smallest sorted value that at least that share of values does not exceed, to three digits. */
     @Test
     void percentilesAreThoseOfTheValues() throws DataFormatException {
         Random random = new Random(4);

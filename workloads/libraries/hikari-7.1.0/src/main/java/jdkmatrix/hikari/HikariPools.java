@@ -12,7 +12,7 @@ public final class HikariPools implements ConnectionPools {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(url);
         config.setMaximumPoolSize(connections);
-        config.setConnectionTimeout(0); // none, as with other libraries: who waits too long is found by the end of the time
+        config.setConnectionTimeout(0); // none, as with other libraries: the end of the time shows who waits too long
         return new HikariDataSource(config);
     }
 }

@@ -12,7 +12,7 @@ import jdkmatrix.banking.Business;
 import jdkmatrix.banking.Endpoints;
 import jdkmatrix.banking.TransferRequest;
 
-/** {@link Endpoints} of the bank in Helidon's routing; what is loaded stands where Servlets have it. */
+/** The bank's {@link Endpoints} in Helidon's routing; those under load have the same paths as with Servlets. */
 final class BankRouting {
     private static final HeaderName ORDER = HeaderNames.create(Business.ORDER);
 

@@ -24,13 +24,13 @@ import jdkmatrix.serverprobes.Probe;
 import jdkmatrix.serverprobes.Problem;
 
 /**
- * Helidon SE, as it comes except where Open Liberty is told otherwise or has another default. Each connection has a virtual
- * thread, which serves its requests one after another. There is no other way.
+ * Helidon SE with its defaults, except where Open Liberty is configured otherwise or has another default. Each
+ * connection has a virtual thread, which serves its requests one after another. There is no other way.
  */
 public final class HelidonServer implements EmbeddedServer {
-    /** Kept, so that its level is. What Helidon warns of goes to standard error. */
+    /** Held here so that its level is kept. Helidon's warnings go to standard error. */
     private static final Logger LOG = Logger.getLogger("io.helidon");
-    /** Here alone does Helidon say why it has not started. */
+    /** The only logger on which Helidon says why it has not started. */
     private static final Logger STARTING = Logger.getLogger("io.helidon.webserver.LoomServer");
 
     public static void main(String[] args) {
@@ -97,7 +97,7 @@ public final class HelidonServer implements EmbeddedServer {
         };
     }
 
-    /** Null: the query does not have it. */
+    /** Returns null if the query does not have it. */
     static String parameter(ServerRequest request, String name) {
         return request.query().first(name).orElse(null);
     }

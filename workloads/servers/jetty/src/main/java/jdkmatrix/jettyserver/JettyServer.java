@@ -21,18 +21,18 @@ import org.eclipse.jetty.util.Jetty;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /**
- * Jetty, as it comes except where Open Liberty is told otherwise or has another default.
+ * Jetty with its defaults, except where Open Liberty is configured otherwise or has another default.
  *
- * <p>Its own pool, a {@link QueuedThreadPool}, always runs acceptors and selectors. A selector finds the connections that have
- * something to read, and either reads and serves a request itself, when a reserved thread of the pool takes over the
- * selecting, or hands it to an executor (Jetty's guide: Threading Architecture, Adaptive Execution Strategy). The executor is
- * the pool, or else the one of {@link QueuedThreadPool#setVirtualThreadsExecutor}; with the latter there are no reserved
- * threads, so that no selector ever serves. Jetty does not look at what that executor's threads are. Ours all come in there:
- * what is compared has the same way through the server and differs in its threads alone. The pool without reserved threads
- * tells what of a difference is theirs.
+ * <p>Its own pool, a {@link QueuedThreadPool}, always runs acceptors and selectors. A selector finds the connections
+ * that have something to read. It either reads and serves a request itself, while a reserved thread of the pool takes
+ * over the selecting, or hands it to an executor (Jetty's guide: Threading Architecture, Adaptive Execution Strategy).
+ * The executor is the pool, or else that of {@link QueuedThreadPool#setVirtualThreadsExecutor}; with the latter there
+ * are no reserved threads, so that no selector ever serves. Jetty does not check what that executor's threads are. Ours
+ * are all plugged in there, so that the arms take the same way through the server and differ in their threads alone.
+ * The pool without reserved threads shows how much of a difference is due to those.
  */
 public final class JettyServer implements WarServer {
-    /** Of the command line, and how the threads of that pool are called. */
+    /** The name on the command line, and that of the threads of that pool. */
     private static final String NO_RESERVED = "own-no-reserved";
 
     private final QueuedThreadPool pool = new QueuedThreadPool();
@@ -59,7 +59,7 @@ public final class JettyServer implements WarServer {
 
     @Override
     public int deploy(int port, Path war, String executor, Optional<RequestExecutor> plugged) throws Exception {
-        // As Jetty's own start-up has it, in a file that an application here does not see.
+        // Set as in Jetty's own start-up, which has them in a file that an application here does not see.
         System.setProperty("java.naming.factory.initial", "org.eclipse.jetty.jndi.InitialContextFactory");
         System.setProperty("java.naming.factory.url.pkgs", "org.eclipse.jetty.jndi");
         WebAppContext context = new WebAppContext(war.toAbsolutePath().toString(), WarServer.contextRoot(war));
@@ -115,7 +115,7 @@ public final class JettyServer implements WarServer {
         return new OwnPool(pool);
     }
 
-    /** Threads that accept, select or are in reserve run no task. */
+    /** Threads that accept, select or are in reserve do not count as running a task. */
     private record OwnPool(QueuedThreadPool pool) implements OwnPoolMXBean {
         @Override
         public int getPoolSize() {

@@ -8,12 +8,12 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
 /**
- * Lets no thread serve a second request.
+ * Ensures that no thread serves a second request.
  *
- * <p>Jetty gives a thread not a request but a connection that has something to read. A thread that has served a request
+ * <p>Jetty hands a thread not a request but a connection that has something to read. A thread that has served a request
  * with a body, or found more than one request, looks for another before it gives the connection back; and where a
- * request was served by another thread than the one that read it, a thread of Jetty's own pool looks for the next. What
- * they find gets a thread of its own here. As a rule there is nothing.
+ * request was not served by the thread that read it, a thread of Jetty's own pool looks for the next. Whatever they
+ * find gets a thread of its own here. As a rule, they find nothing.
  */
 final class ThreadPerRequest {
     private final Executor threads;
@@ -24,7 +24,7 @@ final class ThreadPerRequest {
         this.threads = threads;
     }
 
-    /** Runs a task of Jetty, in which one request may be served. */
+    /** Runs one of Jetty's tasks, in which one request may be served. */
     void execute(Runnable task) {
         threads.execute(() -> {
             unused.set(true);
@@ -32,7 +32,7 @@ final class ThreadPerRequest {
         });
     }
 
-    /** Serves the requests of {@code application} as it was said above. */
+    /** Serves the requests of {@code application} as described above. */
     Handler around(Handler application) {
         return new Handler.Wrapper(application) {
             @Override

@@ -28,7 +28,7 @@ import jdkmatrix.mpping.Ping;
 import jdkmatrix.serverprobes.Probe;
 import jdkmatrix.serverprobes.Problem;
 
-/** The applications as controllers of Micronaut, with its own JSON; what is loaded stands where Servlets have it. */
+/** The applications as Micronaut controllers, with its own JSON; paths under load are the same as with Servlets. */
 final class Controllers {
     private static final String TEXT = "text/plain;charset=utf-8";
 
@@ -139,7 +139,7 @@ final class Controllers {
         }
     }
 
-    /** Makes a {@link Problem} the answer of a controller. */
+    /** Turns a {@link Problem} into the answer of a controller. */
     @Singleton
     static class Problems implements ExceptionHandler<Problem, HttpResponse<String>> {
         @Override
@@ -150,7 +150,7 @@ final class Controllers {
         }
     }
 
-    /** A body that is not the JSON that was expected is said in one line; Micronaut would say it in its own JSON. */
+    /** Reports a body that is not the expected JSON in one line; Micronaut would report it in its own JSON. */
     @Singleton
     @Replaces(JsonExceptionHandler.class)
     static class UnreadableBody implements ExceptionHandler<JsonSyntaxException, HttpResponse<String>> {

@@ -22,16 +22,16 @@ import jdkmatrix.requestexecutor.RequestExecutor;
 import jdkmatrix.serverprobes.OwnPoolMXBean;
 
 /**
- * Micronaut, as it comes except where Open Liberty is told otherwise or has another default. An event loop reads a request, and
- * hands it to the executor that the server is told to select. Everything is said as users say it, by properties.
+ * Micronaut with its defaults, except where Open Liberty is configured otherwise or has another default. An event loop
+ * reads a request and hands it to the executor that is selected. Everything is set as users set it, by properties.
  */
 public final class MicronautServer implements EmbeddedServer {
     static final String APPLICATION = "jdkmatrix.application";
 
     private static final String OWN_VIRTUAL = "own-virtual";
-    /** Kept, so that its level is. What Micronaut warns of goes to standard error. */
+    /** Held here so that its level is kept. Micronaut's warnings go to standard error. */
     private static final Logger LOG = Logger.getLogger("");
-    /** Says once more why it has not started, in many lines. */
+    /** Repeats why the server has not started, in many lines. */
     private static final Logger STARTING = Logger.getLogger("io.micronaut.http.server.netty.NettyHttpServer");
 
     private ApplicationContext context;
@@ -73,7 +73,7 @@ public final class MicronautServer implements EmbeddedServer {
             properties.put("micronaut.executors.io.type", "fixed");
             properties.put("micronaut.executors.io.n-threads", threads);
         }
-        // The bank's JSON, whose names and their order are those of BankJson.
+        // The bank's JSON, with the names and their order of BankJson.
         properties.put("jackson.property-naming-strategy", "SNAKE_CASE");
         properties.put("jackson.mapper.SORT_PROPERTIES_ALPHABETICALLY", true);
         properties.put("jackson.mapper.SORT_CREATOR_PROPERTIES_FIRST", false);

@@ -20,9 +20,9 @@ import jdkmatrix.banking.TransferRequest;
 import jdkmatrix.mpping.Ping;
 
 /**
- * The applications as resources of Quarkus REST, whose methods may block, so that they run on Quarkus's pool. What is loaded
- * stands where Servlets have it. {@link OnVirtualThreads} has the same methods: Quarkus looks for the annotation where a method
- * is declared, not where it is inherited.
+ * The applications as resources of Quarkus REST, whose methods may block, so that they run on Quarkus's pool. Paths
+ * under load are the same as with Servlets. {@link OnVirtualThreads} has the same methods, since Quarkus looks for the
+ * annotation where a method is declared, not where it is inherited.
  */
 final class OnPool {
     static final String SWITCH = "jdkmatrix.on-pool.";

@@ -20,7 +20,7 @@ import jdkmatrix.banking.RestAnswer;
 import jdkmatrix.banking.TransferRequest;
 import jdkmatrix.mpping.Ping;
 
-/** {@link OnPool} on virtual threads, by the annotation of each resource. */
+/** {@link OnPool} on virtual threads, by an annotation on each resource. */
 final class OnVirtualThreads {
     static final String SWITCH = "jdkmatrix.on-virtual-threads.";
 

@@ -23,10 +23,10 @@ import org.eclipse.microprofile.config.ConfigProvider;
 import org.jboss.threads.EnhancedQueueExecutor;
 
 /**
- * Quarkus, as it comes except where Open Liberty is told otherwise or has another default. An event loop reads a request, and
- * hands it to the pool or to a new virtual thread, whichever the resource is for. There is no other way.
+ * Quarkus with its defaults, except where Open Liberty is configured otherwise or has another default. An event loop
+ * reads a request and hands it to the pool or to a new virtual thread, depending on the resource. No other way exists.
  *
- * <p>Not started by {@code Quarkus.run}, after which a SIGTERM would wait for what is in flight.
+ * <p>It is not started by {@code Quarkus.run}, after which a SIGTERM would wait for requests in flight.
  */
 @QuarkusMain
 public final class QuarkusServer implements EmbeddedServer {
@@ -64,7 +64,7 @@ public final class QuarkusServer implements EmbeddedServer {
     @Override
     public int start(int port, Application application, String executor, Optional<RequestExecutor> none)
             throws IOException, ReflectiveOperationException {
-        // Tried first: that it cannot listen there, Quarkus would say in many lines.
+        // Tried first, since Quarkus would report in many lines that it cannot listen there.
         new ServerSocket(port, BACKLOG, InetAddress.getByName(HOST)).close();
         virtual = executor.equals(OWN_VIRTUAL);
         String resources = virtual ? OnVirtualThreads.SWITCH : OnPool.SWITCH;
@@ -74,7 +74,7 @@ public final class QuarkusServer implements EmbeddedServer {
                         "quarkus.http.accept-backlog", String.valueOf(BACKLOG),
                         "quarkus.http.idle-timeout", KEPT_MS + "ms",
                         "quarkus.banner.enabled", "false",
-                        // What Quarkus warns of goes to standard error.
+                        // Quarkus's warnings go to standard error.
                         "quarkus.log.level", "WARN",
                         "quarkus.log.console.stderr", "true",
                         resources + "probes", "on",
@@ -90,7 +90,7 @@ public final class QuarkusServer implements EmbeddedServer {
         return ConfigProvider.getConfig().getValue(PORT, Integer.class);
     }
 
-    /** Its resource, in the names of the switches. */
+    /** Returns the name of its resource in the switches. */
     private static String named(Application application) {
         return switch (application) {
             case MP_PING -> "ping";
@@ -104,7 +104,7 @@ public final class QuarkusServer implements EmbeddedServer {
         return virtual ? null : new OwnPool(pool());
     }
 
-    /** Quarkus hands it out with a cover around it that has no gauges. */
+    /** Unwraps the pool: Quarkus hands it out in a wrapper that has no gauges. */
     private static EnhancedQueueExecutor pool() {
         try {
             Executor covered = ExecutorRecorder.getCurrent();
@@ -116,7 +116,7 @@ public final class QuarkusServer implements EmbeddedServer {
         }
     }
 
-    /** It counts neither, unless a property of the JVM says so. */
+    /** The pool counts neither, unless a property of the JVM says so. */
     private record OwnPool(EnhancedQueueExecutor pool) implements OwnPoolMXBean {
         @Override
         public int getPoolSize() {

@@ -15,7 +15,7 @@ import jdkmatrix.serverprobes.Probe;
 import jdkmatrix.serverprobes.ProblemMapper;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
 
-/** What resources share, whatever threads they run on. */
+/** The code that resources share, whatever threads they run on. */
 final class Resources {
     private static final Endpoints PINNING = new Endpoints();
 
@@ -29,7 +29,7 @@ final class Resources {
         return PINNING.answer(method, "/" + name, asked.getQueryParameters()::getFirst) + "\n";
     }
 
-    /** The bank's JSON, whose names are those of {@link BankJson}. */
+    /** The bank's JSON, with the names of {@link BankJson}. */
     @Singleton
     public static class SnakeCase implements ObjectMapperCustomizer {
         @Override
@@ -38,7 +38,7 @@ final class Resources {
         }
     }
 
-    /** A body that is not the JSON that was expected is said in one line; Quarkus would say nothing. */
+    /** Reports a body that is not the expected JSON in one line; Quarkus would say nothing. */
     public static class UnreadableBody {
         private final ProblemMapper problems = new ProblemMapper();
 

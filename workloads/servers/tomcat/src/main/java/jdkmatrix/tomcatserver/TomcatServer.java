@@ -23,11 +23,11 @@ import org.apache.catalina.startup.Tomcat;
 import org.apache.catalina.util.ServerInfo;
 import org.apache.coyote.http11.Http11NioProtocol;
 
-/** Tomcat, as it comes except where Open Liberty is told otherwise or has another default. */
+/** Tomcat with its defaults, except where Open Liberty is configured otherwise or has another default. */
 public final class TomcatServer implements WarServer {
     private static final String OWN_VIRTUAL = "own-virtual";
     private static final int NO_LIMIT = -1;
-    /** Kept, so that its level is. What Tomcat warns of goes to standard error. */
+    /** Held here so that its level is kept. Tomcat's warnings go to standard error. */
     private static final Logger LOG = Logger.getLogger("org.apache");
 
     private TomcatThreads threads;
@@ -53,7 +53,7 @@ public final class TomcatServer implements WarServer {
         Tomcat tomcat = tomcat(port, executor, plugged);
         Context context = tomcat.addContext(application.contextRoot(), null);
         context.addServletContainerInitializer(application, null);
-        // Nobody asks for a session; the platform's own random numbers are there at once.
+        // Nobody asks for a session; the platform's own random numbers are available at once.
         StandardManager sessions = new StandardManager();
         sessions.setSecureRandomAlgorithm("");
         context.setManager(sessions);
@@ -75,7 +75,7 @@ public final class TomcatServer implements WarServer {
         return tomcat.getConnector().getLocalPort();
     }
 
-    /** Jakarta Pages is no part of the embedded Tomcat, which yet gives its servlet to each application. */
+    /** Removes the Jakarta Pages servlet, which embedded Tomcat gives to each application although it lacks Pages. */
     private static void withoutPages(LifecycleEvent event) {
         if (event.getType().equals(Lifecycle.BEFORE_START_EVENT) && event.getLifecycle() instanceof Context context) {
             context.removeServletMapping("*.jsp");

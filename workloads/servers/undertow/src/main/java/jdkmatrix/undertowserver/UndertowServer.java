@@ -26,13 +26,13 @@ import org.xnio.Options;
 import org.xnio.management.XnioWorkerMXBean;
 
 /**
- * Undertow, as it comes except where Open Liberty is told otherwise or has another default.
+ * Undertow with its defaults, except where Open Liberty is configured otherwise or has another default.
  *
- * <p>An I/O thread reads a request, and hands it to the executor of the deployment before a Servlet is called; where none is
- * set, that is the pool of the XNIO worker. So each request is a task of its own, whoever runs it.
+ * <p>An I/O thread reads a request and hands it to the executor of the deployment before a Servlet is called; if none
+ * is set, that is the pool of the XNIO worker. So each request is a task of its own, whichever executor runs it.
  */
 public final class UndertowServer implements EmbeddedServer {
-    /** Kept, so that their level is. What Undertow warns of goes to standard error. */
+    /** Held here so that their level is kept. Undertow's warnings go to standard error. */
     private static final Logger[] LOGS =
             Stream.of("io.undertow", "org.xnio", "org.jboss").map(Logger::getLogger).toArray(Logger[]::new);
 
@@ -88,7 +88,7 @@ public final class UndertowServer implements EmbeddedServer {
             return worker.getWorkerPoolSize();
         }
 
-        /** The pool counts none, as it comes. */
+        /** Null: by default, the pool does not count them. */
         @Override
         public Integer getActive() {
             return null;

@@ -12,7 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.function.IntConsumer;
 import jdkmatrix.embedded.EmbeddedServer;
 
-/** A verticle with its share of the connections. What it reads whole, it hands over. */
+/** A verticle with its share of the connections. It hands over each request that it has read completely. */
 final class Listener extends VerticleBase {
     private static final Future<Buffer> NO_BODY = Future.succeededFuture(Buffer.buffer());
 
@@ -22,9 +22,9 @@ final class Listener extends VerticleBase {
     private final IntConsumer bound;
 
     /**
-     * @param threads what runs requests; none: the worker pool of Vert.x
-     * @param port where to listen; 0: any free one, the same for all of a deployment
-     * @param bound is told which one it is
+     * @param threads the executor of requests; empty: the worker pool of Vert.x
+     * @param port where to listen; 0: any free port, the same for all of a deployment
+     * @param bound receives the port
      */
     Listener(Routes routes, Optional<Executor> threads, int port, IntConsumer bound) {
         this.routes = routes;
@@ -40,7 +40,7 @@ final class Listener extends VerticleBase {
                 .setHandle100ContinueAutomatically(true);
         return vertx.createHttpServer(options)
                 .requestHandler(this::received)
-                // Connections that break are the client's affair.
+                // Broken connections are the client's affair.
                 .exceptionHandler(broken -> {})
                 .listen(
                         port == 0
@@ -57,7 +57,7 @@ final class Listener extends VerticleBase {
     private void handOver(HttpServerRequest request, Buffer body) {
         try {
             threads.execute(() -> routes.answer(request, body));
-        } catch (Throwable refused) { // no thread could be started, say
+        } catch (Throwable refused) { // for example, no thread could be started
             routes.failed(request, refused);
         }
     }

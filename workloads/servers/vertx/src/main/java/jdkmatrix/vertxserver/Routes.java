@@ -18,8 +18,8 @@ import jdkmatrix.serverprobes.Probe;
 import jdkmatrix.serverprobes.Problem;
 
 /**
- * Answers a request for the application, on the thread that calls it. Vert.x Core has no routing: paths are told apart here. What
- * is loaded stands where Servlets have it.
+ * Answers a request for the application, on the calling thread. Vert.x Core has no routing, so paths are told apart
+ * here. Those under load are the same as with Servlets.
  */
 final class Routes {
     private static final Logger LOG = Logger.getLogger(Routes.class.getName());
@@ -42,7 +42,7 @@ final class Routes {
             route(request, body);
         } catch (Problem problem) {
             text(request, problem.status(), problem.getMessage() + "\n");
-        } catch (Throwable broken) { // an error, too: Vert.x keeps to itself what its workers throw
+        } catch (Throwable broken) { // an error, too: Vert.x does not report what its workers throw
             failed(request, broken);
         }
     }

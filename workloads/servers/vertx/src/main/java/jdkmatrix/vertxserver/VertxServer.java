@@ -21,9 +21,9 @@ import jdkmatrix.requestexecutor.RequestExecutor;
 import jdkmatrix.serverprobes.OwnPoolMXBean;
 
 /**
- * Vert.x, as it comes except where Open Liberty is told otherwise or has another default: a verticle for each event loop, which
- * reads a request and hands it over, to the worker pool of Vert.x or to another executor. Or verticles on virtual threads, as many
- * as one says, of which each answers its requests one after another: while one blocks, it takes no other.
+ * Vert.x with its defaults, except where Open Liberty is configured otherwise or has another default: a verticle per
+ * event loop reads requests and hands them to Vert.x's worker pool or to another executor. Or N verticles on virtual
+ * threads, each of which answers its requests one after another: while it blocks, it takes no other.
  */
 public final class VertxServer implements EmbeddedServer {
     private static final String OWN_VIRTUAL = "own-virtual-N";
@@ -32,7 +32,7 @@ public final class VertxServer implements EmbeddedServer {
     private OwnPoolMXBean ownPool;
 
     public static void main(String[] args) {
-        // No name is ever looked up.
+        // No host name is ever resolved.
         System.setProperty("vertx.disableDnsResolver", "true");
         ServerProgram.run(new VertxServer(), args);
     }
@@ -66,7 +66,7 @@ public final class VertxServer implements EmbeddedServer {
         Optional<Executor> threads = virtual ? Optional.of(Runnable::run) : plugged.map(RequestExecutor::executor);
         Routes routes = new Routes(application);
         AtomicInteger bound = new AtomicInteger();
-        // All in one deployment: only those share a port that any of them finds.
+        // One deployment for all: only then do they share the free port that one of them finds.
         vertx.deployVerticle(() -> new Listener(routes, threads, port, bound::set), deployed)
                 .toCompletionStage()
                 .toCompletableFuture()

@@ -119,7 +119,7 @@ final class BurnExperiment {
         return unfinished;
     }
 
-    /** Ends the executor, after every worker had something to do, so that parks that last still are recorded. */
+    /** Ends the executor once every worker has had something to do, so that parks still under way are recorded. */
     private void end(Workers workers, boolean wake) throws InterruptedException {
         if (wake && workers.threads() != null) {
             try {

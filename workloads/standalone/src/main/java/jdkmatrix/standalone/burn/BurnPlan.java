@@ -1,7 +1,7 @@
 package jdkmatrix.standalone.burn;
 
 /**
- * What was asked for. Of {@code burnRounds} and {@code burnUs} one is null, and of {@code rateRps} and {@code inFlight}.
+ * The parameters. One of {@code burnRounds} and {@code burnUs} is null, and one of {@code rateRps}, {@code inFlight}.
  *
  * @param executor as {@link ExecutorKind#parse} reads it
  * @param roundsPerUs null: calibrate for {@code calibrateS}
@@ -18,7 +18,7 @@ public record BurnPlan(
         double warmupS,
         double drainS,
         boolean parks) {
-    /** At least one round. */
+    /** Returns the rounds of a task, at least one. */
     long rounds(double calibratedRoundsPerUs) {
         return burnRounds != null ? burnRounds : Math.max(1, Math.round(burnUs * calibratedRoundsPerUs));
     }

@@ -5,20 +5,20 @@ import jdkmatrix.common.histogram.Histograms;
 import org.HdrHistogram.Histogram;
 
 /**
- * What the measured time showed.
+ * The figures of the measured time.
  *
- * @param calibrationSpread (max - min) / median of the calibration; null where it was given
+ * @param calibrationSpread (max - min) / median of the calibration; null where the calibration was given
  * @param warmupUnfinished tasks of the warm-up that were abandoned when its drain was over
  * @param due tasks that should have been submitted
  * @param completed ended within the measured time
- * @param completedLate ended while draining
- * @param unfinished submitted and abandoned
- * @param cpuShare of all CPUs that the JVM may use
- * @param latencyToStart from the intended submission to the start of a task, of those that started
- * @param latencyToEnd from the intended submission to the end; tasks that never ended, or were never submitted, stand in it
+ * @param completedLate ended while draining, or after that while the executor ended
+ * @param unfinished submitted but abandoned
+ * @param cpuShare CPU time as a share of all CPUs that the JVM may use
+ * @param latencyToStart from the intended submission to the start of a task, for those that started
+ * @param latencyToEnd from the intended submission to the end; tasks that never ended, or were never submitted, count
  *     with the time until draining was over: {@code lowerBounds} of them
  * @param submitterLateness from the intended submission to the real one; null in a closed loop
- * @param tasksQueuedMax submitted and not started, the most at once
+ * @param tasksQueuedMax tasks submitted but not started, the most at once
  */
 public record BurnSeen(
         long roundsPerTask,
@@ -51,7 +51,7 @@ public record BurnSeen(
         }
     }
 
-    /** @param queued of the period */
+    /** @param queued tasks of the period */
     static BurnSeen of(
             Period period, Work work, long warmupUnfinished, int cpus, Integer workers, Steps queued, ParkReport parks) {
         Times times = Times.of(period);

@@ -21,7 +21,7 @@ final class ClockAnchor extends Event {
     @Label("System.nanoTime after")
     private long afterNs;
 
-    /** Commits the best of a few. */
+    /** Commits the best of a few anchors. */
     static void drop() {
         ClockAnchor best = null;
         for (int i = 0; i < TRIES; i++) {

@@ -8,13 +8,13 @@ import java.util.List;
 /**
  * Maps times of JDK Flight Recorder onto System.nanoTime.
  *
- * <p>The recorder counts ticks of its own clock (often the processor's) and shows them as wall-clock time, worked out from
- * a frequency and from one reading for each chunk of the recording. Neither has to agree with System.nanoTime. So events
- * with both are recorded now and then: an anchor's time is taken by the recorder between two readings of
- * System.nanoTime. In between, the offset is interpolated.
+ * <p>The recorder counts ticks of its own clock (often the processor's) and shows them as wall-clock time, worked out
+ * from a frequency and one reading per chunk of the recording. Neither has to agree with System.nanoTime. So events
+ * with both times are recorded now and then: the recorder takes an anchor's time between two readings of
+ * System.nanoTime. Between anchors, the offset is interpolated.
  *
- * <p>How exact that is: half of {@link #bracketNs} for an anchor, and {@link #residualNs} for what is in between, found by
- * leaving each anchor out and working it out from its neighbours.
+ * <p>It is exact to half of {@link #bracketNs} at an anchor, and to {@link #residualNs} in between, found by leaving
+ * each anchor out and working it out from its neighbours.
  */
 final class ClockMap {
     // A thread that is interrupted between its two readings makes a poor anchor.
@@ -25,7 +25,7 @@ final class ClockMap {
     private final long bracketNs;
 
     /**
-     * @param recorderNs of the recorder, since the epoch
+     * @param recorderNs the recorder's time since the epoch
      * @param beforeNs and {@code afterNs}: System.nanoTime around it
      */
     record Anchor(long recorderNs, long beforeNs, long afterNs) {
@@ -68,7 +68,7 @@ final class ClockMap {
                 kept.stream().mapToLong(Anchor::bracketNs).max().orElseThrow());
     }
 
-    /** Before the first and after the last anchor, their offsets hold. */
+    /** Maps a time of the recorder. Before the first and after the last anchor, their offsets apply. */
     long toNanoTime(long recorderNs) {
         int found = Arrays.binarySearch(atNs, recorderNs);
         if (found >= 0) {

@@ -1,6 +1,6 @@
 package jdkmatrix.standalone.burn;
 
-/** Task k is due at k / rate after the start. */
+/** A constant rate: task k is due k / rate after the start. */
 record ConstantRate(double rps) {
     private static final double NS_PER_S = 1e9;
 
@@ -9,7 +9,7 @@ record ConstantRate(double rps) {
         return (long) (task / rps * NS_PER_S);
     }
 
-    /** How many tasks are due before {@code durationNs} is over. */
+    /** Returns how many tasks are due before {@code durationNs} is over. */
     long due(long durationNs) {
         long due = (long) Math.ceil(durationNs / NS_PER_S * rps);
         while (due > 0 && offsetNs(due - 1) >= durationNs) {

@@ -5,7 +5,7 @@ import jdkmatrix.common.command.Numbers;
 import jdkmatrix.standalone.command.Choice;
 
 /**
- * Which executor.
+ * A kind of executor.
  *
  * @param threads null where the kind has no number
  */
@@ -13,7 +13,7 @@ public record ExecutorKind(Family family, Integer threads) {
     private static final String OPTION = "--executor";
     private static final int MAX_THREADS = 32_767; // ForkJoinPool's own limit
 
-    /** How it is made. */
+    /** The ways to make one. */
     public enum Family {
         /** One virtual thread for each task. */
         VIRTUAL,
@@ -27,13 +27,13 @@ public record ExecutorKind(Family family, Integer threads) {
         FJP_FIFO,
         /** The same pool in the mode that is ForkJoinPool's default. */
         FJP_LIFO,
-        /** What Executors.newWorkStealingPool makes. */
+        /** The pool that Executors.newWorkStealingPool makes. */
         WORK_STEALING,
-        /** One virtual thread for each task, of which so many run at a time. */
+        /** One virtual thread for each task, of which a given number run at a time. */
         VIRTUAL_BOUNDED
     }
 
-    /** @throws IllegalArgumentException says what was found and what is allowed */
+    /** @throws IllegalArgumentException if it is unknown; the message says what was found and what is allowed */
     public static ExecutorKind parse(String text) {
         Choice choice = Choice.parse(
                 OPTION,

@@ -4,9 +4,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What all tasks of a period share. */
+/** The state that all tasks of a period share. */
 final class Flight {
-    private final AtomicLong finished = new AtomicLong(); // a LongAdder is dearer for a thread that counts once
+    private final AtomicLong finished = new AtomicLong(); // a LongAdder costs more for a thread that counts once
     private final Semaphore permits;
     private volatile boolean abandoned;
 
@@ -31,7 +31,7 @@ final class Flight {
         return finished.get();
     }
 
-    /** Tasks that start from now on do nothing. */
+    /** Makes tasks that start from now on do nothing. */
     void abandon() {
         abandoned = true;
     }

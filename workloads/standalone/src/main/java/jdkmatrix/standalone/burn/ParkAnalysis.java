@@ -7,7 +7,7 @@ import jdkmatrix.common.histogram.Distribution;
 import jdkmatrix.common.histogram.Histograms;
 import org.HdrHistogram.Histogram;
 
-/** Lays the parks of workers over the queue of tasks. */
+/** Overlays the parks of workers on the queue of tasks. */
 final class ParkAnalysis {
     private static final long[] AT_LEAST_NS = {100_000, 1_000_000, 10_000_000};
     private static final double NS_PER_S = 1e9;
@@ -26,7 +26,7 @@ final class ParkAnalysis {
     private long longestNs;
     private ParkReport.Longest longest;
 
-    /** @param queued tasks; both times as System.nanoTime: what lies outside of them is left out */
+    /** @param queued tasks; both times are System.nanoTime, and what lies outside of them is left out */
     private ParkAnalysis(Steps queued, long fromNs, long toNs) {
         this.queued = queued;
         this.fromNs = fromNs;
@@ -94,7 +94,7 @@ final class ParkAnalysis {
                 log.lostBytes());
     }
 
-    /** How many workers are parked, over time. */
+    /** Returns how many workers are parked, over time. */
     private static Steps parked(List<ParkLog.WorkerParks> workers) {
         return Steps.of(
                 workers.stream().flatMapToLong(worker -> LongStream.of(worker.fromNs())).toArray(),

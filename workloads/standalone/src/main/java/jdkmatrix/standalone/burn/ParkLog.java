@@ -16,7 +16,7 @@ import jdk.jfr.consumer.RecordedThreadGroup;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * When workers were parked, from a recording.
+ * The times when workers were parked, from a recording.
  *
  * @param byBlocker parks by the class that the thread waited for, over the whole recording
  * @param lostBytes what the recorder could not write: parks are missing where it is above 0
@@ -32,7 +32,7 @@ record ParkLog(List<WorkerParks> workers, ClockMap clock, Map<String, Long> byBl
      */
     record WorkerParks(long threadId, long[] fromNs, long[] toNs) {}
 
-    /** Reads only events of {@code workers}' threads, whatever else parked. */
+    /** Reads only events of {@code workers}' threads, whatever other threads parked. */
     static ParkLog read(Path file, Workers workers) throws IOException {
         Reader reader = new Reader(workers);
         try (RecordingFile recording = new RecordingFile(file)) {
@@ -65,7 +65,7 @@ record ParkLog(List<WorkerParks> workers, ClockMap clock, Map<String, Long> byBl
                         event.getLong(ClockAnchor.AFTER)));
                 case LOSS -> lostBytes += event.getLong("amount");
                 default -> {
-                    // Others are not enabled; a recorder that somebody else started may have some.
+                    // Others are not enabled, but a recording that somebody else started may have some.
                 }
             }
         }

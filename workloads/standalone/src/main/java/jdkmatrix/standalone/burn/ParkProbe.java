@@ -11,8 +11,8 @@ import jdkmatrix.standalone.process.Sampler;
  * Records every park of every platform thread, however short, with JDK Flight Recorder in this process. A carrier without
  * a virtual thread on it parks as itself, so that its parks carry its own name and group.
  *
- * <p>The recorder writes an event when a park is over: one that never ends is not seen. So whoever uses this wakes all
- * workers before {@link #finish}.
+ * <p>The recorder writes an event when a park is over: one that never ends is not seen. So callers wake all workers
+ * before {@link #finish}.
  */
 final class ParkProbe implements AutoCloseable {
     private static final long ANCHOR_PERIOD_MS = 100;

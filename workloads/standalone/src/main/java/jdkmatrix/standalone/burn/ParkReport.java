@@ -5,12 +5,12 @@ import java.util.Map;
 import jdkmatrix.common.histogram.Distribution;
 
 /**
- * How long workers were parked, and how long although tasks were queued. A park lasts until its thread runs again, so
- * that the kernel's delay in waking it is part of it.
+ * How long workers were parked, and how long of that while tasks were queued. A park lasts until its thread runs again,
+ * so that it includes the kernel's delay in waking it.
  *
  * @param probe "on", "off", or "unavailable" with a reason
  * @param workersParked how many threads parked at all
- * @param parksByBlocker by the class that was waited for, over the whole recording: drain and end included
+ * @param parksByBlocker by the class that was waited for, over the whole recording, drain and end included
  * @param lostBytes above 0: parks are missing
  */
 public record ParkReport(
@@ -24,9 +24,9 @@ public record ParkReport(
         Clock clock,
         Long lostBytes) {
     /**
-     * One stretch is the time in which one worker was parked without a break while there was a queued task without a break.
+     * A stretch is a time in which, without a break, one worker was parked and at least one task was queued.
      *
-     * @param totalS of all workers' stretches
+     * @param totalS the total length of all workers' stretches
      * @param longest null where there is none
      * @param idleWorkerS the integral over time of the lesser of parked workers and queued tasks: work that could have been
      *     done, had there been a CPU for it. Less than {@code totalS} where one task was queued and several workers were
@@ -51,7 +51,7 @@ public record ParkReport(
      */
     public record Longest(double durationUs, double sinceStartS, int tasksQueued, long threadId) {}
 
-    /** How exactly the recorder's times could be mapped; see {@link ClockMap}. */
+    /** The accuracy with which the recorder's times could be mapped; see {@link ClockMap}. */
     public record Clock(int anchors, double bracketUs, double residualUs) {}
 
     static ParkReport off() {

@@ -3,13 +3,13 @@ package jdkmatrix.standalone.burn;
 import jdkmatrix.standalone.result.Outcome;
 
 /**
- * A time under load, over and drained.
+ * A time under load that is over and drained.
  *
  * @param rate null in a closed loop
  * @param endNs earlier than asked for where the executor refused a task
  * @param drainedNs when waiting for unfinished tasks ended
- * @param due tasks that should have been submitted; as many as were in a closed loop
- * @param cpuNs of the process from start to end
+ * @param due tasks that should have been submitted; in a closed loop, as many as were
+ * @param cpuNs CPU time of the process from start to end
  */
 record Period(
         TaskLog log,
@@ -20,7 +20,7 @@ record Period(
         long due,
         long cpuNs,
         Outcome outcome) {
-    /** When the task should have been submitted; in a closed loop, when it was. */
+    /** Returns when the task should have been submitted; in a closed loop, when it was. */
     long intendedNs(long task) {
         return rate == null ? log.submittedNs(Math.toIntExact(task)) : startNs + rate.offsetNs(task);
     }

@@ -3,8 +3,8 @@ package jdkmatrix.standalone.burn;
 import java.util.Arrays;
 
 /**
- * How many are inside, over time: each enters at one moment and leaves at a later one, or never. From a moment on, those
- * that enter at it count, and those that leave at it do not.
+ * A count of those inside, over time: each enters at one moment and leaves at a later one, or never. At any moment,
+ * those that enter at it count, and those that leave at it do not.
  */
 final class Steps {
     /** Rising; the count is {@code inside[i]} from {@code atNs[i]} on, and 0 before the first. */
@@ -12,7 +12,7 @@ final class Steps {
 
     private final int[] inside;
 
-    /** Hears of stretches of time, in their order. */
+    /** Receives stretches of time, in their order. */
     @FunctionalInterface
     interface Stretches {
         /** @param most the highest count in the stretch */
@@ -57,7 +57,7 @@ final class Steps {
         return step < 0 ? 0 : inside[step];
     }
 
-    /** The stretches from {@code fromNs} to {@code toNs} in which anything is inside, each as long as it can be. */
+    /** Reports the stretches from {@code fromNs} to {@code toNs} in which any are inside, each as long as possible. */
     void occupied(long fromNs, long toNs, Stretches stretches) {
         long openNs = 0;
         int most = 0;
@@ -78,19 +78,19 @@ final class Steps {
         }
     }
 
-    /** The highest count from {@code fromNs} to {@code toNs}. */
+    /** Returns the highest count from {@code fromNs} to {@code toNs}. */
     int most(long fromNs, long toNs) {
         int[] most = {0};
         occupied(fromNs, toNs, (from, to, highest) -> most[0] = Math.max(most[0], highest));
         return most[0];
     }
 
-    /** The integral of the count from {@code fromNs} to {@code toNs}, in ns. */
+    /** Returns the integral of the count from {@code fromNs} to {@code toNs}, in ns. */
     double integralNs(long fromNs, long toNs) {
         return integralOfLesserNs(this, new Steps(new long[] {Long.MIN_VALUE}, new int[] {Integer.MAX_VALUE}), fromNs, toNs);
     }
 
-    /** The integral of the lesser of two counts from {@code fromNs} to {@code toNs}, in ns. */
+    /** Returns the integral of the lesser of two counts from {@code fromNs} to {@code toNs}, in ns. */
     static double integralOfLesserNs(Steps one, Steps other, long fromNs, long toNs) {
         double sum = 0;
         int i = one.step(fromNs);
@@ -111,7 +111,7 @@ final class Steps {
         return sum;
     }
 
-    /** The step that holds at {@code ns}; -1: before the first. */
+    /** Returns the step that holds at {@code ns}; -1: before the first. */
     private int step(long ns) {
         int found = Arrays.binarySearch(atNs, ns);
         return found >= 0 ? found : -found - 2;

@@ -7,11 +7,11 @@ import jdkmatrix.common.process.Cpu;
 import jdkmatrix.standalone.result.Outcome;
 
 /**
- * Submits tasks from the calling thread, which is none of the executor's, as a server's network thread does.
+ * Submits tasks from the calling thread, which is not one of the executor's, as a server's network thread does.
  *
- * <p>At a rate, each task has its own intended moment; when the submitter is late, it submits the backlog at once, and the
- * latency counts from the intended moment. A number in flight is kept by this same thread, not by the tasks: a task
- * that submits the next one would put it onto its own worker's queue.
+ * <p>At a constant rate, each task has its own intended moment; when the submitter is late, it submits the backlog at
+ * once, and latency counts from the intended moment. In a closed loop, this same thread keeps the number in flight, not
+ * the tasks: a task that submits the next one would put it on its own worker's queue.
  */
 final class Submitter {
     private final Executor executor;
@@ -27,7 +27,7 @@ final class Submitter {
         this.rounds = rounds;
     }
 
-    /** Submits for a while, then waits for what is unfinished, at most {@code drainNs}, and abandons the rest. */
+    /** Submits for a while, then waits at most {@code drainNs} for unfinished tasks, and abandons the rest. */
     Period run(long durationNs, long drainNs) throws InterruptedException {
         TaskLog log = new TaskLog();
         Flight flight = new Flight(inFlight);
@@ -101,7 +101,7 @@ final class Submitter {
         return System.nanoTime();
     }
 
-    /** @return the time then */
+    /** @return the time after the wait */
     private static long waitUntil(long ns) throws InterruptedException {
         long nowNs = System.nanoTime();
         while (nowNs < ns) {

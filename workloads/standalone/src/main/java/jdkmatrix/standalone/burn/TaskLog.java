@@ -5,11 +5,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * When each task was submitted, started and ended, as System.nanoTime; 0: not yet. One thread adds tasks, each task
- * writes its own times; they may be read when all of them have ended.
+ * The times when each task was submitted, started and ended, as System.nanoTime; 0: not yet. One thread adds tasks,
+ * each task writes its own times; they may be read when all of them have ended.
  */
 final class TaskLog {
-    /** Small enough for no garbage collector to treat a page as a huge object. */
+    /** Small enough that no garbage collector treats a page as a huge object. */
     private static final int PAGE_TASKS = 1 << 13;
 
     private final List<Page> pages = new ArrayList<>();
@@ -22,7 +22,7 @@ final class TaskLog {
         private final long[] endedNs = new long[PAGE_TASKS];
     }
 
-    /** Where one task writes. */
+    /** The place where one task writes. */
     record Entry(Page page, int slot) {
         void started(long ns) {
             page.startedNs[slot] = ns;
@@ -43,7 +43,7 @@ final class TaskLog {
         return new Entry(page, used++);
     }
 
-    /** Takes back the newest task: it was refused. */
+    /** Removes the newest task, which was refused. */
     void dropLast() {
         used--;
     }
@@ -64,7 +64,7 @@ final class TaskLog {
         return pages.get(task / PAGE_TASKS).endedNs[task % PAGE_TASKS];
     }
 
-    /** When tasks began to wait and when they ceased to, each on its own: a step function's ups and downs. */
+    /** Returns the number of queued tasks over time: up with each submission, down with each start. */
     Steps queued() {
         long[] submitted = new long[size()];
         long[] started = new long[size()];

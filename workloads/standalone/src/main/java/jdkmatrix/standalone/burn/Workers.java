@@ -14,7 +14,7 @@ import jdkmatrix.requestexecutor.RequestExecutor;
 
 /** An executor, and the threads that work for it: those of its pool, or the carriers of virtual threads. */
 public final class Workers {
-    private static final int KEEP_ALIVE_S = 30; // as the scheduler of virtual threads
+    private static final int KEEP_ALIVE_S = 30; // like the scheduler of virtual threads
 
     private final ExecutorService executor;
     private final Set<Long> threadIds;
@@ -51,17 +51,17 @@ public final class Workers {
         return executor;
     }
 
-    /** How many tasks it runs at once; null: as many as there are. */
+    /** Returns how many tasks it runs at once; null: as many as there are. */
     Integer atOnce() {
         return atOnce;
     }
 
-    /** How many threads work for it, which are parked while there is nothing to do; null: no fixed number. */
+    /** Returns how many threads work for it, which are parked while there is nothing to do; null: no fixed number. */
     Integer threads() {
         return carriers ? Integer.valueOf(Carriers.parallelism()) : atOnce;
     }
 
-    /** Whether its threads outlive a task, so that they can be parked while tasks wait. */
+    /** Returns whether its threads outlive a task, so that they can be parked while tasks wait. */
     boolean outliveTasks() {
         return carriers || atOnce != null || !threadIds.isEmpty();
     }
@@ -74,11 +74,11 @@ public final class Workers {
         if (!carriers) {
             return threadIds.contains(threadId);
         }
-        // From JDK 25 on, the pool has a thread for delays, too, which may have been started by a carrier.
+        // From JDK 25, the pool also has a thread for delays, which a carrier may have started.
         return Carriers.THREAD_GROUP.equals(group) && (name == null || !name.endsWith("delayScheduler"));
     }
 
-    /** The settings of java.lang.VirtualThread's scheduler (JDK 25), but for the threads. */
+    /** Makes a pool with the settings of java.lang.VirtualThread's scheduler (JDK 25), except for its threads. */
     private static ForkJoinPool likeTheScheduler(int threads, boolean fifo, Set<Long> ids) {
         return new ForkJoinPool(
                 threads,

@@ -5,7 +5,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A value of an option that is a word, or a word with an argument behind a colon: {@code virtual}, {@code fixed:8}.
+ * An option value that is a word, or a word with an argument after a colon: {@code virtual}, {@code fixed:8}.
  *
  * @param argument null where the word has none
  */
@@ -13,7 +13,7 @@ public record Choice(String word, String argument) {
     /**
      * @param plain the words without an argument
      * @param withArgument the words with one, and what it is: {@code fixed:THREADS}
-     * @throws IllegalArgumentException says what was found and what is allowed
+     * @throws IllegalArgumentException if neither fits; the message says what was found and what is allowed
      */
     public static Choice parse(String option, String text, List<String> plain, List<String> withArgument) {
         int colon = text.indexOf(':');
@@ -29,7 +29,7 @@ public record Choice(String word, String argument) {
         return new Choice(word, argument);
     }
 
-    /** As on the command line. */
+    /** Returns the value as written on the command line. */
     @Override
     public String toString() {
         return argument == null ? word : word + ":" + argument;

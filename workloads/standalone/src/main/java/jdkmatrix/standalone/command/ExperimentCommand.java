@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /**
- * What all experiments do: check their options, run, print one line of JSON.
+ * The steps that all experiments share: check the options, run, print one line of JSON.
  *
  * @param <A> a record of all parameters
  */
@@ -22,10 +22,10 @@ public abstract class ExperimentCommand<A> implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** @throws IllegalArgumentException says which option is wrong, what was found and what is allowed */
+    /** @throws IllegalArgumentException saying which option is wrong, what was found and what is allowed */
     protected abstract A asked();
 
-    /** @param say takes a line of progress */
+    /** @param say receives each line of progress */
     protected abstract Findings run(A asked, Consumer<String> say) throws Exception;
 
     @Override

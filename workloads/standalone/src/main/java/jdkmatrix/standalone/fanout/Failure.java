@@ -6,13 +6,13 @@ import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.util.Locale;
 
-/** Names what became of a request that has no good answer. Java tells most causes by the system's message only. */
+/** Names the failure of a request that got no good answer. Java tells most causes only by the system's message. */
 final class Failure {
     static final String FILES = "too-many-open-files";
 
     private Failure() {}
 
-    /** A word for an exception, the same for the same cause. */
+    /** Returns a word for an exception, the same for the same cause. */
     static String of(Throwable error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             String message = String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT);
@@ -36,7 +36,7 @@ final class Failure {
         };
     }
 
-    /** A word for an answer; null for a good one. */
+    /** Returns a word for an answer; null for a good one. */
     static String of(int status) {
         return status >= 200 && status < 300 ? null : "status-" + status;
     }

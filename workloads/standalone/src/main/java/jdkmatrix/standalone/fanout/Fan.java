@@ -13,11 +13,11 @@ import jdkmatrix.requestexecutor.RequestExecutor;
 interface Fan {
     /**
      * @param request never throws
-     * @throws RefusedThreads when not all of them could be started; those that were are over
+     * @throws RefusedThreads when not all of them could be started; those that were started are over
      */
     void run(int requests, Runnable request) throws InterruptedException, RefusedThreads, ReflectiveOperationException;
 
-    /** A thread could not be started. */
+    /** Thrown when a thread could not be started. */
     final class RefusedThreads extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -34,7 +34,7 @@ interface Fan {
             return error;
         }
 
-        /** Threads, or tasks, before it. */
+        /** Returns how many threads or tasks were started before it. */
         int started() {
             return started;
         }
@@ -77,7 +77,7 @@ interface Fan {
 
     private static void execute(ExecutorService executor, int requests, Runnable request) throws RefusedThreads {
         int submitted = 0;
-        // Closing waits for what was submitted.
+        // Closing waits for the submitted tasks.
         try (executor) {
             while (submitted < requests) {
                 executor.execute(request);

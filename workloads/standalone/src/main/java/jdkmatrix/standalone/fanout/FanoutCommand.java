@@ -84,7 +84,7 @@ public final class FanoutCommand extends ExperimentCommand<FanoutPlan> {
                 return uri;
             }
         } catch (URISyntaxException unusable) {
-            // Said below, together with what is allowed.
+            // Reported below, together with what is allowed.
         }
         throw new IllegalArgumentException("--url = \"%s\": http://HOST:PORT/PATH is needed".formatted(text));
     }

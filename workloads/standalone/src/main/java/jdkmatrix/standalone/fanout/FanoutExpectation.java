@@ -2,11 +2,11 @@ package jdkmatrix.standalone.fanout;
 
 import jdkmatrix.standalone.result.Expected;
 
-/** Requests that wait for a server that answers after a time, and for nothing else. */
+/** The expected time of requests that wait for nothing but a server that answers after a delay. */
 final class FanoutExpectation {
     private FanoutExpectation() {}
 
-    /** ceil(requests / at_once) * delay, in seconds. */
+    /** Returns ceil(requests / at_once) * delay, in seconds. */
     static double idealS(int requests, Integer atOnce, double delayMs) {
         long rounds = atOnce == null ? 1 : Math.ceilDiv(requests, atOnce);
         return rounds * delayMs / 1e3;

@@ -39,7 +39,7 @@ final class FanoutExperiment {
     private Findings fanOut(Expected expected) throws IOException, InterruptedException, ReflectiveOperationException {
         Get.configure();
         Get get = new Get(plan.url(), plan.timeoutS());
-        // Read now: at the limit, it could not be opened.
+        // Read now, since at the limit it could not be opened.
         OpenFiles.Limit limit = OpenFiles.Limit.now();
         rehearse(get);
         say.accept("%d requests to %s from %s".formatted(plan.requests(), plan.url(), how));
@@ -112,8 +112,8 @@ final class FanoutExperiment {
     }
 
     /**
-     * Requests from threads of the same kind, so that loading classes and starting carriers and pollers is in no figure.
-     * Whatever is wrong with them will be told of all the others.
+     * Sends requests from threads of the same kind, so that loading classes and starting carriers and pollers is in no
+     * figure. Whatever goes wrong with them will be reported for all the others.
      */
     private void rehearse(Get get) throws InterruptedException, ReflectiveOperationException {
         send(new Tally(get), plan.warmupRequests());

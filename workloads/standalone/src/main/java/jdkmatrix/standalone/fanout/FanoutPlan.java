@@ -1,7 +1,7 @@
 package jdkmatrix.standalone.fanout;
 
 /**
- * What was asked for.
+ * The parameters of the experiment.
  *
  * @param delayIsMean delays differ, and {@code delayMs} is their mean
  * @param how as {@link How#parse} reads it

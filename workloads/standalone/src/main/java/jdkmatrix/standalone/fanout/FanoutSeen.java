@@ -4,15 +4,15 @@ import java.util.Map;
 import jdkmatrix.common.histogram.Distribution;
 
 /**
- * What the requests showed.
+ * The figures of the requests.
  *
  * @param wallS from before the first thread was made to the end of the last request
- * @param idealS as {@link FanoutExpectation} works it out
+ * @param idealS as {@link FanoutExpectation} computes it
  * @param overheadS wallS - idealS
  * @param latency of good answers, from the start of each request on its thread
- * @param sinceStart of good answers, from the start of all: waiting for a thread or a permit is in it
+ * @param sinceStart of good answers, from the start of all, including the wait for a thread or a permit
  * @param errors by kind
- * @param openFilesPeak looked at again and again; {@code openFilesPeakIsLowerBound}: looking itself was refused an open file
+ * @param openFilesPeak sampled; {@code openFilesPeakIsLowerBound}: a sample was itself refused an open file
  * @param openFilesSoftLimit null: unlimited
  * @param nativeThreadsPeak of the whole process: shows threads that a client would hide
  */

@@ -10,11 +10,11 @@ import java.net.URL;
 /**
  * One blocking GET over a connection of its own.
  *
- * <p>With HttpURLConnection: the calling thread itself connects, writes and reads the socket. java.net.http.HttpClient waits
- * for its selector thread and hands work to a pool instead, so that whatever sends, other threads do the reading. The
- * JDK's sockets give the carrier of a virtual thread back, and HttpURLConnection guards its state with java.util.concurrent
- * locks, not with monitors, while it reads. It keeps no connection ({@link #configure}), so that open files are requests
- * in flight. It sends a request a second time when the server closes without any answer.
+ * <p>It uses HttpURLConnection: the calling thread itself connects, writes and reads the socket.
+ * java.net.http.HttpClient instead waits for its selector thread and hands work to a pool, so that other threads read,
+ * whichever one sends. The JDK's sockets give the carrier of a virtual thread back, and HttpURLConnection guards its
+ * state with java.util.concurrent locks, not with monitors, while it reads. No connection is kept ({@link #configure}),
+ * so that open files are requests in flight. A request is sent a second time when the server closes without any answer.
  */
 final class Get {
     private final URL url;
@@ -25,7 +25,7 @@ final class Get {
         this.timeoutMs = (int) Math.max(1, Math.round(timeoutS * 1e3));
     }
 
-    /** Once, before the first request of the process. */
+    /** Called once, before the first request of the process. */
     static void configure() {
         System.setProperty("http.keepAlive", "false");
     }

@@ -5,7 +5,7 @@ import jdkmatrix.common.command.Numbers;
 import jdkmatrix.standalone.command.Choice;
 
 /**
- * Which threads send.
+ * The threads that send.
  *
  * @param atOnce how many requests there may be at once; null: all
  */
@@ -27,7 +27,7 @@ record How(Kind kind, Integer atOnce) {
         }
     }
 
-    /** @throws IllegalArgumentException says what was found and what is allowed */
+    /** @throws IllegalArgumentException if it is unknown; the message says what was found and what is allowed */
     static How parse(String text) {
         Choice choice = Choice.parse(
                 OPTION, text, List.of("platform", "virtual", "structured"), List.of("fixed:P", "virtual-bounded:P"));
@@ -42,7 +42,7 @@ record How(Kind kind, Integer atOnce) {
         throw new IllegalStateException(choice.word());
     }
 
-    /** As on the command line. */
+    /** Returns the value as written on the command line. */
     @Override
     public String toString() {
         return atOnce == null ? kind.word : kind.word + ":" + atOnce;

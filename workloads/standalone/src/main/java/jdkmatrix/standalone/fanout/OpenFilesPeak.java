@@ -5,13 +5,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import jdkmatrix.standalone.process.OpenFiles;
 import jdkmatrix.standalone.process.ProcStatus;
 
-/** The most open files and threads of this process, as far as one who looks now and then can see. */
+/** The most open files and threads of this process, as far as sampling shows. */
 final class OpenFilesPeak {
     private final AtomicInteger files = new AtomicInteger();
     private final AtomicInteger threads = new AtomicInteger();
     private volatile boolean refused;
 
-    /** At the limit there is no open file left to look with. */
+    /** Takes a sample. At the limit, there is no open file left to look with. */
     void look() {
         try {
             files.accumulateAndGet(OpenFiles.count(), Math::max);

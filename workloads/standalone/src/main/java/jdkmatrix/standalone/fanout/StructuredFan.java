@@ -9,24 +9,24 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
 
 /**
- * A StructuredTaskScope with one subtask for each request. By reflection, since it was a preview feature up to JDK 27, and
- * its API changed: JDK 21 to 24 make one with a constructor (JEP 453), later ones with a factory method (JEP 505).
+ * A StructuredTaskScope with one subtask for each request. Used by reflection, since it was a preview feature up to JDK
+ * 27 and its API changed: JDK 21 to 24 have a constructor (JEP 453), later ones a factory method (JEP 505).
  */
 final class StructuredFan {
     private static final String TYPE = "java.util.concurrent.StructuredTaskScope";
     private static final String PREVIEW_MARK = "jdk/internal/javac/PreviewFeature";
 
-    /** What the JVM must be given. */
+    /** The option that the JVM must be given. */
     static final String FLAG = "--enable-preview";
 
     private StructuredFan() {}
 
-    /** Reflection would get by without the flag, but the JDK promises a preview only with it. */
+    /** Returns whether it can run: reflection works without the flag, but the JDK promises a preview only with it. */
     static boolean isPossible() throws ReflectiveOperationException, IOException {
         return ManagementFactory.getRuntimeMXBean().getInputArguments().contains(FLAG) || !isPreview(Class.forName(TYPE));
     }
 
-    /** The mark of a preview is in the class file only: reflection does not show it. */
+    /** Returns whether a type is a preview, whose mark is in the class file only: reflection does not show it. */
     static boolean isPreview(Class<?> type) throws IOException {
         try (InputStream classFile = type.getResourceAsStream(type.getSimpleName() + ".class")) {
             if (classFile == null) {
@@ -74,7 +74,7 @@ final class StructuredFan {
         return (AutoCloseable) scope;
     }
 
-    /** As a direct call: with the exceptions of the method itself. */
+    /** Invokes a method with the exceptions of a direct call. */
     private static void invoke(Method method, Object target, Object... arguments)
             throws ReflectiveOperationException, InterruptedException {
         try {

@@ -12,7 +12,7 @@ import jdkmatrix.common.histogram.Histograms;
 import jdkmatrix.standalone.result.MeasuredSpan;
 import org.HdrHistogram.Histogram;
 
-/** Sends requests and counts what becomes of them; for any number of threads. */
+/** Sends requests and counts their outcomes; for any number of threads. */
 final class Tally {
     private static final long NEVER = -1;
 
@@ -54,7 +54,7 @@ final class Tally {
         }
     }
 
-    /** From the first request to the end of the last. */
+    /** Returns the span from before the first request to the end of the last. */
     MeasuredSpan span() {
         return new MeasuredSpan(startNs, lastNs.get());
     }
@@ -63,12 +63,12 @@ final class Tally {
         return (lastNs.get() - startNs) / 1e9;
     }
 
-    /** Of requests with a good answer, from the start of each. */
+    /** Returns the times of requests with a good answer, from the start of each. */
     Histogram latency() {
         return latency;
     }
 
-    /** Of requests with a good answer, from the start of all. */
+    /** Returns the times of requests with a good answer, from the start of all. */
     Histogram sinceStart() {
         return sinceStart;
     }
@@ -83,7 +83,7 @@ final class Tally {
         return mostInFlight.get();
     }
 
-    /** Other requests that were in flight when the first open file was refused; null: none was. */
+    /** Returns how many other requests were in flight when the first open file was refused; null: none was. */
     Long inFlightAtRefusal() {
         long count = inFlightAtRefusal.get();
         return count == NEVER ? null : count;

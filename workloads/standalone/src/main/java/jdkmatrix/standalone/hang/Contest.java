@@ -12,9 +12,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Threads that queue for one lock, which a platform thread has meanwhile. The first in the queue has nothing else; all
- * others are inside a monitor or lock of their own, which no other thread wants. So the first is next once the lock is
- * free, and runs if it finds a carrier.
+ * Threads that queue for one lock, which a platform thread holds meanwhile. The first in the queue holds nothing else;
+ * all others are inside a monitor or lock of their own, which no other thread wants. So the first is next once the lock
+ * is free, and runs if it finds a carrier.
  */
 final class Contest {
     private static final long LOOK_MS = 5;
@@ -24,7 +24,7 @@ final class Contest {
     private final List<Thread> threads = new ArrayList<>();
     private final AtomicInteger had = new AtomicInteger();
     private final CountDownLatch over;
-    /** Both written by who has the lock. */
+    /** Both are written by the thread that has the lock, and by the one that watches the contest. */
     private volatile long progressNs;
 
     private volatile long standstillNs;
@@ -35,10 +35,10 @@ final class Contest {
     }
 
     /**
-     * Takes the lock, and returns when so many threads wait for it.
+     * Takes the lock, and returns once {@code waiting} threads wait for it or the patience is over.
      *
-     * @param waiting as many as can get as far as that, at most
-     * @return whether they did in time
+     * @param waiting at most as many as can get that far
+     * @return whether they got there in time
      */
     boolean queue(int waiting) throws InterruptedException {
         wanted.lock();
@@ -53,7 +53,7 @@ final class Contest {
         return waits(waiting);
     }
 
-    /** @return when, as System.nanoTime */
+    /** Releases the lock and returns the time of that, as System.nanoTime. */
     long free() {
         long freeNs = System.nanoTime();
         progressNs = freeNs;
@@ -61,7 +61,7 @@ final class Contest {
         return freeNs;
     }
 
-    /** Waits until all have ended, or none has come to have the lock for too long. @return whether all have ended */
+    /** Waits until all have ended, or none has got the lock for too long. @return whether all have ended */
     boolean await() throws InterruptedException {
         while (!over.await(LOOK_MS, TimeUnit.MILLISECONDS)) {
             long stillNs = System.nanoTime() - progressNs;
@@ -73,7 +73,7 @@ final class Contest {
         return true;
     }
 
-    /** Interrupts one thread that waits for the lock inside of something. */
+    /** Interrupts one thread that waits for the lock inside a monitor or lock of its own. */
     void interruptOne() {
         progressNs = System.nanoTime();
         threads.stream().skip(1).filter(wanted::hasQueuedThread).findFirst().ifPresent(Thread::interrupt);

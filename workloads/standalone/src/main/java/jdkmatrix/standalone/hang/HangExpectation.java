@@ -2,7 +2,7 @@ package jdkmatrix.standalone.hang;
 
 import jdkmatrix.standalone.result.Expected;
 
-/** Which threads go on, as HotSpot is documented to behave. */
+/** The threads that go on, as HotSpot is documented to behave. */
 final class HangExpectation {
     /** JEP 491: a virtual thread in synchronized gives its carrier back. */
     private static final int UNPINNED_MONITORS = 24;
@@ -10,7 +10,7 @@ final class HangExpectation {
     private HangExpectation() {}
 
     /**
-     * @param feature of the JDK, such as 21
+     * @param feature release of the JDK, such as 21
      * @param carriers parallelism of the scheduler
      */
     static Expected of(HangPlan plan, int feature, int carriers) {

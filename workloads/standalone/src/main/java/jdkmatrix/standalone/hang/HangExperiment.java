@@ -8,7 +8,7 @@ import jdkmatrix.standalone.result.Findings;
 import jdkmatrix.standalone.result.MeasuredSpan;
 import jdkmatrix.standalone.result.Outcome;
 
-/** Lets threads queue for a lock, frees it, and sees whether they go on; if not, where they are, and what helps. */
+/** Lets threads queue for a lock, frees it, and checks whether they go on; if not, where they are, and what helps. */
 final class HangExperiment {
     private final HangPlan plan;
     private final Consumer<String> say;
@@ -27,7 +27,7 @@ final class HangExperiment {
         Contest contest = new Contest(plan);
         say.accept("%d %s threads queue for a lock, all but the first inside %s"
                 .formatted(plan.count(), plan.kind(), plan.inside()));
-        // Those that are pinned, and the first: the others wait for a carrier until one of these has left.
+        // The pinned threads and the first: the others wait for a carrier until one of these has left.
         int most = plan.virtual() ? Carriers.parallelism() + 1 : plan.count();
         if (!contest.queue(Math.min(plan.count(), most))) {
             String late = "only %d threads had come to wait for the lock".formatted(contest.waiting());

@@ -3,13 +3,13 @@ package jdkmatrix.standalone.hang;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What was asked for.
+ * The parameters of the experiment.
  *
  * @param kind "virtual" or "platform"
  * @param count threads that want the lock
- * @param inside what all but the first of them are inside meanwhile: "synchronized" or "lock"
- * @param holdMs for how long each has the lock
- * @param patience they hang when none has come to have the lock for so many times {@code holdMs}
+ * @param inside what all but the first of them hold meanwhile: "synchronized" or "lock"
+ * @param holdMs how long each has the lock
+ * @param patience threads count as hung when none has got the lock for this many times {@code holdMs}
  */
 public record HangPlan(String kind, int count, String inside, int holdMs, int patience) {
     boolean virtual() {

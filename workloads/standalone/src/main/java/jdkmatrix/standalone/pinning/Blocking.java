@@ -10,7 +10,7 @@ interface Blocking {
     void block();
 
     /**
-     * With a monitor or lock of its own, where the construct has one.
+     * Returns a call with a monitor or lock of its own, where the construct has one.
      *
      * @throws ReflectiveOperationException when the JDK does not have what the construct needs
      */
@@ -25,7 +25,7 @@ interface Blocking {
         };
     }
 
-    /** Nobody interrupts these threads. */
+    /** Sleeps; nobody interrupts these threads. */
     static void sleep(long ms) {
         try {
             Thread.sleep(ms);
@@ -58,7 +58,7 @@ interface Blocking {
             long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
             synchronized (monitor) {
                 try {
-                    // A wait may end without a reason.
+                    // A wait may end spuriously.
                     for (long leftNs = endNs - System.nanoTime(); leftNs > 0; leftNs = endNs - System.nanoTime()) {
                         TimeUnit.NANOSECONDS.timedWait(monitor, leftNs);
                     }

@@ -1,6 +1,6 @@
 package jdkmatrix.standalone.pinning;
 
-/** The template of {@link ClassInit}; never initialised as itself. */
+/** The template of {@link ClassInit}, which is itself never initialised. */
 final class BlockingInitialiser {
     static {
         ClassInit.initialise();

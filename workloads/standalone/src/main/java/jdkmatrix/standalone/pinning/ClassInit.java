@@ -6,14 +6,14 @@ import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 
 /**
- * Initialises a new class whose static initialiser blocks. A class is initialised once, so each call defines the template
- * anew, as a hidden class, which nothing keeps alive afterwards. The JVM calls a static initialiser from native code:
- * its thread keeps its carrier while it blocks there.
+ * Initialises a new class whose static initialiser blocks. A class is initialised once, so each call defines the
+ * template anew, as a hidden class that nothing keeps alive afterwards. The JVM calls a static initialiser from native
+ * code, so that its thread keeps its carrier while it blocks there.
  */
 final class ClassInit implements Blocking {
     private static final byte[] TEMPLATE = template();
 
-    /** Read by the template, which has no other way to be told: the same for all threads. */
+    /** Read by the template, which cannot be told in any other way: the same for all threads. */
     private static volatile int blockMs;
 
     ClassInit(int ms) {
@@ -29,7 +29,7 @@ final class ClassInit implements Blocking {
         }
     }
 
-    /** What the template's initialiser does. */
+    /** Does the work of the template's initialiser. */
     static void initialise() {
         Blocking.sleep(blockMs);
     }

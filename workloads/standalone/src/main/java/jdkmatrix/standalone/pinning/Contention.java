@@ -6,8 +6,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Threads that wait for one monitor, or one lock, which a platform thread holds until this is closed. What they do to
- * others is the question: a virtual thread that keeps its carrier while it waits leaves one carrier less to all.
+ * Threads that wait for one monitor, or one lock, which a platform thread holds until this is closed. The question is
+ * what they do to others: a virtual thread that keeps its carrier while it waits leaves one carrier fewer for all.
  */
 final class Contention implements AutoCloseable {
     private final CountDownLatch released = new CountDownLatch(1);
@@ -15,7 +15,7 @@ final class Contention implements AutoCloseable {
 
     private Contention() {}
 
-    /** Nobody waits for anything. */
+    /** Returns a contention in which nobody waits for anything. */
     static Contention none() {
         return new Contention();
     }
@@ -23,7 +23,7 @@ final class Contention implements AutoCloseable {
     /**
      * Returns when {@code waiting} threads of {@code builder} are about to enter, each with a carrier if it needs one.
      *
-     * @param waiting as many as can run at once, at most: more would wait for a carrier here, for ever
+     * @param waiting at most as many as can run at once: more would wait for a carrier here, for ever
      */
     static Contention forMonitor(int waiting, Thread.Builder builder) throws InterruptedException {
         Object monitor = new Object();
@@ -34,7 +34,7 @@ final class Contention implements AutoCloseable {
         });
     }
 
-    /** As {@link #forMonitor}. */
+    /** Does the same as {@link #forMonitor} with a lock. */
     static Contention forLock(int waiting, Thread.Builder builder) throws InterruptedException {
         ReentrantLock lock = new ReentrantLock();
         return new Contention().begin(waiting, builder, inside -> {
@@ -47,7 +47,7 @@ final class Contention implements AutoCloseable {
         });
     }
 
-    /** Lets go of the monitor or lock, and waits until all have had it. */
+    /** Releases the monitor or lock, and waits until all have had it. */
     @Override
     public void close() {
         released.countDown();

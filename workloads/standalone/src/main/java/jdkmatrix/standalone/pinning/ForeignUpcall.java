@@ -10,15 +10,15 @@ import java.util.Optional;
  * Runs Java code that native code calls: the C library's bsearch(3) over one element, which calls its comparator once.
  * While the code blocks, there is a native frame below it, so that its thread keeps its carrier.
  *
- * <p>By reflection, since java.lang.foreign is final only from JDK 22 on and this program is made for 21, where it would
- * need preview features.
+ * <p>It uses reflection, since java.lang.foreign is final only from JDK 22 and this program is made for 21, where it
+ * would need preview features.
  */
 final class ForeignUpcall implements Blocking {
     private static final int FIRST_FEATURE = 22;
     private static final String FOREIGN = "java.lang.foreign.";
     private static final int ELEMENT_BYTES = 8;
 
-    /** Of type ()void. */
+    /** Its type is ()void. */
     private final MethodHandle call;
 
     private ForeignUpcall(MethodHandle call) {
@@ -45,7 +45,7 @@ final class ForeignUpcall implements Blocking {
         }
     }
 
-    /** Runs the code and finds both elements equal; of type ()int. */
+    /** Returns a handle that runs the code and finds both elements equal; of type ()int. */
     private static MethodHandle comparator(Runnable code) throws ReflectiveOperationException {
         MethodHandle run = MethodHandles.publicLookup()
                 .findVirtual(Runnable.class, "run", MethodType.methodType(void.class))
@@ -69,7 +69,7 @@ final class ForeignUpcall implements Blocking {
 
         Linker() throws ReflectiveOperationException {}
 
-        /** bsearch(key, base, 1, size, comparator), with key and base the same memory; of type ()void. */
+        /** Returns bsearch(key, base, 1, size, comparator), with key and base the same memory; of type ()void. */
         MethodHandle bsearch(MethodHandle comparator) throws ReflectiveOperationException {
             Object memory = arenaType
                     .getMethod("allocate", long.class, long.class)

@@ -9,8 +9,8 @@ import jdkmatrix.common.histogram.Histograms;
 import org.HdrHistogram.Histogram;
 
 /**
- * Threads that block again and again until a common end. Between two calls a thread yields, as a server does that
- * takes up the next request: else those that got a carrier first would keep it, and the others would never run.
+ * Threads that block again and again until a common end. Between two calls a thread yields, like a server that takes
+ * the next request: otherwise those that got a carrier first would keep it, and the others would never run.
  */
 final class Loops {
     private final long startNs = System.nanoTime();
@@ -48,7 +48,7 @@ final class Loops {
         return endNs;
     }
 
-    /** No thread begins another call. */
+    /** Makes all threads begin no further call. */
     void stop() {
         stopped = true;
     }
@@ -57,7 +57,7 @@ final class Loops {
     int join(long deadlineNs) throws InterruptedException {
         int alive = 0;
         for (Thread thread : threads) {
-            // At least a look, however late it is.
+            // Look at least once, however late it is.
             if (!thread.join(Duration.ofNanos(Math.max(1, deadlineNs - System.nanoTime())))) {
                 alive++;
             }
@@ -65,7 +65,7 @@ final class Loops {
         return alive;
     }
 
-    /** Calls that ended in the measured time. */
+    /** Returns how many calls ended in the measured time. */
     long operations() {
         return operations.sum();
     }

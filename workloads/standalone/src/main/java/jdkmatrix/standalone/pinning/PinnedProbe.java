@@ -23,7 +23,7 @@ import org.HdrHistogram.Histogram;
 final class PinnedProbe implements AutoCloseable {
     private static final String PINNED = "jdk.VirtualThreadPinned";
     private static final String REASON = "pinnedReason";
-    /** What the recorder puts behind the name of a hidden class: an address, up to JDK 21 a decimal number. */
+    /** The suffix that the recorder gives the name of a hidden class: an address, up to JDK 21 a decimal number. */
     private static final Pattern HIDDEN = Pattern.compile("[/+.](0x[0-9a-f]+|[0-9]+)");
 
     private static final int FRAMES = 12;
@@ -45,7 +45,7 @@ final class PinnedProbe implements AutoCloseable {
         return probe;
     }
 
-    /** Ends the recording and reads what began in a time. */
+    /** Ends the recording and reads the events that began from {@code from} until before {@code to}. */
     PinnedReport finish(Instant from, Instant to) throws IOException {
         recording.stop();
         recording.dump(file);
@@ -80,7 +80,7 @@ final class PinnedProbe implements AutoCloseable {
         Files.deleteIfExists(file);
     }
 
-    /** Where and why; events of one place are counted together. */
+    /** The place and the reason; events of one place are counted together. */
     private record Place(String reason, List<String> frames) {
         static Place of(RecordedEvent event) {
             RecordedStackTrace trace = event.getStackTrace();
@@ -94,13 +94,13 @@ final class PinnedProbe implements AutoCloseable {
             return new Place(event.hasField(REASON) ? nameless(event.getString(REASON)) : null, frames);
         }
 
-        /** Whether it stands in a source file: code that the JVM makes for a lambda or a method handle has ever new names. */
+        /** Returns whether it is in a source file: the JVM names code for lambdas and method handles anew each time. */
         private static boolean isWritten(RecordedFrame frame) {
             String type = frame.getMethod().getType().getName();
             return !type.startsWith("java.lang.invoke.LambdaForm$") && !type.contains("$$Lambda");
         }
 
-        /** Without the number that tells hidden classes of one name apart. */
+        /** Removes the number that tells hidden classes of one name apart. */
         private static String nameless(String text) {
             return text == null ? null : HIDDEN.matcher(text).replaceAll("");
         }

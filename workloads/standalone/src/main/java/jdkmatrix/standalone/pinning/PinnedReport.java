@@ -4,8 +4,8 @@ import java.util.List;
 import jdkmatrix.common.histogram.Distribution;
 
 /**
- * Events jdk.VirtualThreadPinned in the measured time: a virtual thread parked and could not give its carrier back. Before
- * JDK 24, blocking in Object.wait makes no such event.
+ * jdk.VirtualThreadPinned events in the measured time: a virtual thread parked and could not give its carrier back.
+ * Before JDK 24, blocking in Object.wait makes no such event.
  *
  * @param probe "on", or "unavailable" with a reason
  * @param stacks the most frequent first

@@ -2,7 +2,7 @@ package jdkmatrix.standalone.pinning;
 
 import jdkmatrix.standalone.result.Expected;
 
-/** How many blocking calls can be under way at once, as HotSpot is documented to behave. */
+/** The number of blocking calls that can be under way at once, as HotSpot is documented to behave. */
 final class PinningExpectation {
     /** JEP 491: a virtual thread in synchronized or Object.wait gives its carrier back. */
     private static final int UNPINNED_MONITORS = 24;
@@ -10,9 +10,9 @@ final class PinningExpectation {
     private PinningExpectation() {}
 
     /**
-     * @param feature of the JDK, such as 21
+     * @param feature release of the JDK, such as 21
      * @param carriers parallelism of the scheduler
-     * @param maxCarriers those included that stand in for blocked ones
+     * @param maxCarriers including those that stand in for blocked ones
      */
     static Expected of(PinningPlan plan, int feature, int carriers, int maxCarriers) {
         double perS = 1e3 / plan.blockMs();

@@ -54,7 +54,7 @@ final class PinningExperiment {
     /** @param none what is reported without a probe */
     private Findings measure(Expected expected, PinnedProbe probe, PinnedReport none)
             throws IOException, InterruptedException, ReflectiveOperationException {
-        // Made before the clock runs: a thread that waits for its start waits for a carrier, not for this.
+        // Made before the clock runs, so that a thread that waits for its start waits for a carrier, not for this.
         Blocking[] blockings = blockings();
         try (Sampler carriers = new Sampler("carriers", SAMPLE_MS, this::lookAtCarriers)) {
             if (plan.virtual()) {

@@ -1,10 +1,10 @@
 package jdkmatrix.standalone.pinning;
 
 /**
- * What was asked for.
+ * The parameters of the experiment.
  *
  * @param construct as {@link Construct#parse} reads it
- * @param threads virtual ones; null: {@code kernelThreads} instead
+ * @param threads virtual threads; null: {@code kernelThreads} instead
  */
 public record PinningPlan(
         String construct, Integer threads, Integer kernelThreads, int blockMs, double durationS, double warmupS) {
@@ -12,7 +12,7 @@ public record PinningPlan(
         return threads != null;
     }
 
-    /** Threads of whichever kind. */
+    /** Returns the number of threads, of whichever kind. */
     int loops() {
         return virtual() ? threads : kernelThreads;
     }

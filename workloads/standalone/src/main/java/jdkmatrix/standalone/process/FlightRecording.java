@@ -2,11 +2,11 @@ package jdkmatrix.standalone.process;
 
 import jdk.jfr.FlightRecorder;
 
-/** Whether JDK Flight Recorder can be used here. Other classes that use it are loaded only where it can. */
+/** Tells whether JDK Flight Recorder can be used here. Other classes that use it are loaded only where it can. */
 public final class FlightRecording {
     private FlightRecording() {}
 
-    /** Null where it can be used, else why not. */
+    /** Returns null where it can be used, otherwise the reason why not. */
     public static String unavailable() {
         if (ModuleLayer.boot().findModule("jdk.jfr").isEmpty()) {
             return "this JDK has no module jdk.jfr";
@@ -18,7 +18,7 @@ public final class FlightRecording {
         }
     }
 
-    /** Apart, since this class must load where jdk.jfr is absent. */
+    /** A class of its own, since the outer class must load where jdk.jfr is absent. */
     private static final class Recorder {
         static boolean isAvailable() {
             return FlightRecorder.isAvailable();

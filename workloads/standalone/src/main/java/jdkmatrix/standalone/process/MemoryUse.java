@@ -10,9 +10,9 @@ import java.util.List;
 /**
  * The memory of this process at one moment.
  *
- * @param rssBytes of /proc/self/smaps_rollup; where the kernel does not show it, of /proc/self/status, which before
+ * @param rssBytes from /proc/self/smaps_rollup; where the kernel does not show it, from /proc/self/status, which before
  *     Linux 6.2 lacks up to 64 pages of each thread (proc_pid_status(5)): all the stack of one that does little
- * @param pssBytes of /proc/self/smaps_rollup; null where the kernel does not show it
+ * @param pssBytes from /proc/self/smaps_rollup; null where the kernel does not show it
  */
 public record MemoryUse(
         long virtBytes, long rssBytes, Long pssBytes, long heapCommittedBytes, long heapUsedBytes, int nativeThreads) {
@@ -23,11 +23,11 @@ public record MemoryUse(
     private static final long STILL_BYTES = 256 * KIB;
     private static final long MOST_MS = 3_000;
 
-    /** What each of some threads costs. */
+    /** The cost of one of several threads, on average. */
     public record PerThread(
             double virtBytes, double rssBytes, Double pssBytes, double heapCommittedBytes, double nativeThreads) {}
 
-    /** The most there ever was in this process. */
+    /** The most memory that this process ever had. */
     public record Peak(long virtBytes, long rssBytes) {
         public static Peak now() throws IOException {
             ProcStatus status = ProcStatus.now();
@@ -35,7 +35,7 @@ public record MemoryUse(
         }
 
         /**
-         * At least what was there at one moment: the kernel's own peak lacks the same pages as its own RSS.
+         * Returns at least what was there at one moment: the kernel's own peak lacks the same pages as its own RSS.
          *
          * @param seen null: nobody looked
          */
@@ -63,8 +63,8 @@ public record MemoryUse(
     }
 
     /**
-     * When RSS has held still for a while, or after some seconds: a collector gives memory back bit by bit after it has
-     * ended, and a compiler frees its own when it is through.
+     * Reads the memory once RSS has held still for a while, or after some seconds: a collector gives memory back bit by
+     * bit after it has ended, and a compiler frees its own when it is done.
      */
     public static MemoryUse whenStill() throws IOException, InterruptedException {
         long rssBytes = ProcStatus.now().rssBytes();
@@ -78,7 +78,7 @@ public record MemoryUse(
         return now();
     }
 
-    /** @param threads how many came into being since {@code before}, at least 1 */
+    /** @param threads how many were started since {@code before}, at least 1 */
     public PerThread perThread(MemoryUse before, int threads) {
         return new PerThread(
                 (double) (virtBytes - before.virtBytes) / threads,

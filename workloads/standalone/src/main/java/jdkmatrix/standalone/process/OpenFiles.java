@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Open files of this process, and how many there may be. */
+/** The open files of this process, and how many there may be. */
 public final class OpenFiles {
     private static final Path FOLDER = Path.of("/proc/self/fd");
     private static final Path LIMITS = Path.of("/proc/self/limits");
@@ -25,7 +25,7 @@ public final class OpenFiles {
             return parse(Files.readAllLines(LIMITS));
         }
 
-        /** @throws IOException when there is no such line or it is none that the kernel writes */
+        /** @throws IOException when there is no such line or it is not in the kernel's format */
         static Limit parse(List<String> lines) throws IOException {
             for (String line : lines) {
                 if (line.startsWith(LIMIT)) {
@@ -50,7 +50,7 @@ public final class OpenFiles {
         }
     }
 
-    /** @throws IOException at the limit, too: to look takes one more open file */
+    /** @throws IOException also at the limit: looking takes one more open file */
     public static int count() throws IOException {
         try (Stream<Path> files = Files.list(FOLDER)) {
             return Math.toIntExact(files.count() - 1);

@@ -6,11 +6,11 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What the kernel says of this process in /proc/self/status (proc_pid_status(5)).
+ * The kernel's figures of this process in /proc/self/status (proc_pid_status(5)).
  *
  * @param virtBytes address space, the column VIRT of top(1)
- * @param rssBytes memory that is present
- * @param threads of the kernel
+ * @param rssBytes resident memory
+ * @param threads native threads
  */
 public record ProcStatus(long virtBytes, long virtPeakBytes, long rssBytes, long rssPeakBytes, int threads) {
     private static final long KIB = 1024;
@@ -19,7 +19,7 @@ public record ProcStatus(long virtBytes, long virtPeakBytes, long rssBytes, long
         return parse(Files.readAllLines(Path.of("/proc/self/status")));
     }
 
-    /** @throws IOException when a line is missing or is none that the kernel writes */
+    /** @throws IOException when a line is missing or is not in the kernel's format */
     static ProcStatus parse(List<String> lines) throws IOException {
         return new ProcStatus(
                 kib(lines, "VmSize:") * KIB,
@@ -29,7 +29,7 @@ public record ProcStatus(long virtBytes, long virtPeakBytes, long rssBytes, long
                 Math.toIntExact(number(lines, "Threads:", "")));
     }
 
-    /** Threads of the kernel in this process, now. */
+    /** Returns how many native threads this process has now. */
     public static int threadsNow() throws IOException {
         return now().threads();
     }

@@ -11,14 +11,14 @@ import java.nio.file.Path;
 public final class ThreadDump {
     private ThreadDump() {}
 
-    /** Or why there is none. */
+    /** Returns the dump, or why there is none. */
     public static String text() {
         HotSpotDiagnosticMXBean jvm = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
         if (jvm == null) {
             return "this JVM writes no dump of its threads";
         }
         try {
-            // It writes to a new file only.
+            // dumpThreads writes to a new file only.
             Path folder = Files.createTempDirectory("threads");
             Path file = folder.resolve("dump");
             try {

@@ -1,17 +1,17 @@
 package jdkmatrix.standalone.result;
 
 /**
- * How an experiment ended. What the host or the JDK refuses is a finding like any other, with the count that was reached.
+ * How an experiment ended. A refusal by the host or the JDK is a finding like any other, with the count reached.
  *
  * @param message null when complete
  * @param atCount how many threads, tasks or requests there were; null where nothing was counted
  * @param advice what to do about it; null where there is nothing
  */
 public record Outcome(Kind kind, String message, Long atCount, String advice) {
-    /** In an array: it is filled with the class, where a literal takes heap when it is first met, and a full one has none. */
+    /** An array, since it is filled with the class: a literal takes heap when first used, and a full heap has none. */
     private static final String[] OF_THREADS = {"native thread", "create a thread"};
 
-    /** The words of the key {@code outcome}. */
+    /** The values of the key {@code outcome}. */
     public enum Kind {
         COMPLETE("complete"),
         THREADS_REFUSED("threads-refused"),
@@ -38,7 +38,7 @@ public record Outcome(Kind kind, String message, Long atCount, String advice) {
         return new Outcome(Kind.COMPLETE, null, null, null);
     }
 
-    /** Whether the host refused a thread: HotSpot and OpenJ9 tell that apart from a full heap by the message only. */
+    /** Returns whether the host refused a thread: HotSpot and OpenJ9 tell that from a full heap only by the message. */
     public static boolean isOfThreads(Throwable error) {
         String message = error.getMessage();
         return message != null && (message.contains(OF_THREADS[0]) || message.contains(OF_THREADS[1]));

@@ -4,9 +4,9 @@ import java.time.Instant;
 import jdkmatrix.common.command.Program;
 
 /**
- * The JSON object.
+ * The JSON object that is printed.
  *
- * @param schemaVersion rises when a key changes its meaning or goes; keys may come without that
+ * @param schemaVersion rises when a key changes its meaning or is removed; new keys do not raise it
  * @param asked all parameters, defaults included
  * @param measuredSpan null where nothing was measured
  */
@@ -24,7 +24,7 @@ public record Result(
         Vm vm) {
     private static final int SCHEMA_VERSION = 1;
 
-    /** Why the outcome is another than "complete". */
+    /** The reason why the outcome is not "complete". */
     public record Problem(String message, Long atCount, String advice) {}
 
     public static Result of(String experiment, Instant started, Object asked, Findings findings) {

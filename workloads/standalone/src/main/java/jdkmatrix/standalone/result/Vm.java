@@ -8,7 +8,7 @@ import java.util.List;
  * The JVM that ran the experiment, and what it was given.
  *
  * @param options those of the command line and of JAVA_TOOL_OPTIONS
- * @param processors what the JVM may use: CPU set and CPU quota of its cgroup are in it
+ * @param processors CPUs that the JVM may use, given the CPU set and CPU quota of its cgroup
  */
 public record Vm(
         String javaVersion,

@@ -10,12 +10,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
 
 /**
- * Takes a connection and gives it back until the time is over. Each thread counts its borrows, and times one of a few, since
- * what all threads write to would be what they contend for.
+ * Takes a connection and gives it back until the time is over. Each thread counts its own borrows and times one in a
+ * few, since anything that all threads write to would be what they contend for.
  *
- * <p>No thread begins before all are there: virtual threads that find connections free never park, and a few of them would
- * keep the carriers from all others, which would then not contend. It may come to that later; how many threads had a
- * connection in the time that is measured tells.
+ * <p>No thread begins before all are there: virtual threads that find free connections never park, and a few of them
+ * would keep the carriers from all others, which would then not contend. It may come to that later; the number of
+ * threads that had a connection in the measured time shows it.
  */
 final class Borrow implements Operation {
     private static final int TIMED_OF = 64;
@@ -26,7 +26,7 @@ final class Borrow implements Operation {
     private final AtomicInteger begun = new AtomicInteger();
     private final AtomicInteger served = new AtomicInteger();
 
-    /** @param threads so many perform at a time */
+    /** @param threads how many perform at a time */
     Borrow(int connections, int threads, boolean yields) throws Exception {
         DriverManager.registerDriver(new StubDriver());
         this.pool = Pools.pool(StubDriver.URL, connections);
@@ -39,7 +39,7 @@ final class Borrow implements Operation {
         ready.countDown();
         ready.await();
         AtomicLong borrows = tally.counter();
-        // A thread that waits for seconds has few borrows: were the first of each timed, it would count for many.
+        // A thread that waits for seconds has few borrows: if the first of each were timed, it would count for many.
         int phase = begun.getAndIncrement() % TIMED_OF;
         boolean had = false;
         while (!tally.isOver()) {

@@ -31,7 +31,7 @@ final class JsonWrite implements Operation {
 
     record Person(String firstName, String lastName, int age) {}
 
-    /** Counts bytes, so that they cannot be left out. */
+    /** Counts bytes, so that writing them cannot be optimised away. */
     private static final class Count extends OutputStream {
         private int bytes;
 

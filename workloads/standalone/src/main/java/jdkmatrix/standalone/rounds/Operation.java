@@ -3,12 +3,12 @@ package jdkmatrix.standalone.rounds;
 import java.io.IOException;
 import java.util.Map;
 
-/** What each task does. For any thread. */
+/** The work of each task. Thread-safe. */
 interface Operation extends AutoCloseable {
-    /** Tells the tally each time that it was done; a task that does it again and again ends when the tally is over. */
+    /** Reports to the tally each time that it is done; a task that repeats it ends when the tally is over. */
     void perform(Tally tally) throws Exception;
 
-    /** What else a reader must know, by the name of a key. */
+    /** Returns what else a reader must know, by key. */
     default Map<String, String> about() {
         return Map.of();
     }

@@ -8,7 +8,7 @@ import jdkmatrix.common.jdbc.ConnectionPools;
 final class Pools {
     private Pools() {}
 
-    /** @throws IllegalStateException there is none, or more than one, and nobody said which */
+    /** @throws IllegalStateException when there is none, or more than one and nobody said which */
     static DataSource pool(String url, int connections) throws Exception {
         var found = ServiceLoader.load(ConnectionPools.class).stream().toList();
         if (found.size() != 1) {
@@ -18,7 +18,7 @@ final class Pools {
         return found.getFirst().get().pool(url, connections);
     }
 
-    /** A pool that has threads ends them. */
+    /** Closes a pool, which ends its threads if it has any. */
     static void close(DataSource pool) {
         if (pool instanceof AutoCloseable closeable) {
             try {

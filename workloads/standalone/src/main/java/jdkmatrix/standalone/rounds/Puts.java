@@ -21,8 +21,8 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 /**
- * Puts rows into a table of an embedded H2: inserts a key, or replaces what is there. H2 as it comes writes what is committed
- * within half a second, and nothing waits for the disk. Its CHECKPOINT SYNC behind a put waits until the disk has it.
+ * Puts rows into a table of an embedded H2: inserts a key, or replaces what is there. By default, H2 writes what is
+ * committed within half a second, and nothing waits for the disk. A CHECKPOINT SYNC after a put waits for it.
  */
 final class Puts implements Operation {
     private static final int KEYS = 3_000;
@@ -72,7 +72,7 @@ final class Puts implements Operation {
     public void perform(Tally tally) throws SQLException {
         long startNs = System.nanoTime();
         try (Connection connection = pool.getConnection()) {
-            if (tally.isOver()) { // of thousands that wait for one, all would go on to put
+            if (tally.isOver()) { // otherwise thousands that wait for one would all go on to put
                 return;
             }
             put(connection, puts.getAndIncrement() % KEYS);
@@ -110,8 +110,8 @@ final class Puts implements Operation {
     }
 
     /**
-     * What a process that was killed has left behind: folders of this owner alone, since whoever else could write into one
-     * could lead the way out of it, and of processes that would be seen from here.
+     * Deletes what killed processes left behind: only folders of this owner, since anyone else who could write into one
+     * could lead the way out of it, and only those of processes that can be seen from here.
      */
     static void deleteAbandoned(Path parent, UserPrincipal owner) throws IOException {
         try (DirectoryStream<Path> all = Files.newDirectoryStream(parent, PREFIX + "*")) {
@@ -137,7 +137,7 @@ final class Puts implements Operation {
         }
     }
 
-    /** Two containers that share a disk have other processes of the same number. */
+    /** Returns the PID namespace: in two containers that share a disk, different processes have the same number. */
     static String pidNamespace() {
         try {
             return Files.readSymbolicLink(Path.of("/proc/self/ns/pid")).toString().replaceAll("[^0-9]", "");

@@ -18,10 +18,10 @@ import jdkmatrix.standalone.result.Outcome;
 
 /**
  * Hands the tasks of a round to the executor, waits until all have ended, and begins again until the time is over.
- * Rounds do not begin anew when the warm-up is over: what a crowd of threads does while it comes to be is no figure.
+ * Rounds do not restart when the warm-up is over: what a crowd of threads does while it forms is no figure.
  */
 final class Rounds {
-    /** For tasks that are at work when the time is over. */
+    /** The wait for tasks that are still at work when the time is over. */
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final RoundsPlan plan;
@@ -33,7 +33,7 @@ final class Rounds {
     }
 
     /**
-     * What had been done and used by then.
+     * The work done and the resources used up to a moment.
      *
      * @param allocatedBytes null where the JVM does not count
      */
@@ -48,7 +48,7 @@ final class Rounds {
         ExecutorService executor = Workers.of(ExecutorKind.parse(plan.executor())).executor();
         try {
             Tally tally = new Tally();
-            Moment.of(tally); // beside a full CPU, loading what it asks would take a part of the time
+            Moment.of(tally); // loads the classes now: with the CPUs busy, that would take a part of the time
             AtomicReference<Moment> from = new AtomicReference<>();
             AtomicReference<Moment> to = new AtomicReference<>();
             long startNs = System.nanoTime() + Math.round(plan.warmupS() * 1e9);

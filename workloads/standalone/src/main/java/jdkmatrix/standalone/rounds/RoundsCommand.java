@@ -35,12 +35,12 @@ abstract class RoundsCommand extends ExperimentCommand<RoundsPlan> {
             description = "the same before, not measured (default: ${DEFAULT-VALUE})")
     private double warmupS;
 
-    /** @throws IllegalArgumentException as {@link #asked} */
+    /** @throws IllegalArgumentException like {@link #asked} */
     abstract Map<String, Object> operationAsked();
 
     abstract Operation open(RoundsPlan asked) throws Exception;
 
-    /** Known before it runs. */
+    /** Returns the expectation, known before it runs. */
     abstract Expected expected(RoundsPlan asked);
 
     @Override

@@ -3,11 +3,11 @@ package jdkmatrix.standalone.rounds;
 import java.util.Map;
 
 /**
- * What was asked for.
+ * The parameters of the experiment.
  *
  * @param executor as {@link jdkmatrix.standalone.burn.ExecutorKind#parse} reads it
  * @param tasks in a round, handed over at once
- * @param operation what belongs to this operation alone
+ * @param operation the parameters of this operation alone
  */
 public record RoundsPlan(
         String executor, int tasks, double durationS, double warmupS, Map<String, Object> operation) {}

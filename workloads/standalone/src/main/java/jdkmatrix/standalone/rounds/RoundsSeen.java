@@ -4,14 +4,14 @@ import java.util.Map;
 import jdkmatrix.common.histogram.Distribution;
 
 /**
- * What the measured time showed.
+ * The figures of the measured time.
  *
- * @param rounds with the one that was under way when the time began
+ * @param rounds including the one that was under way when the time began
  * @param stuck tasks that had not ended long after the time was over
- * @param cpuS of the process
+ * @param cpuS CPU time of the process
  * @param cpuUsPerOperation null where nothing was done
  * @param allocatedBytesPerOperation by all threads; null where the JVM does not count, or nothing was done
- * @param waited of all operations, or of each first of a few; null where the operation does not take it
+ * @param waited by all operations, or by one in a few; null where the operation does not record it
  * @param parallelism of the scheduler of virtual threads
  * @param about as the operation says
  */

@@ -8,7 +8,7 @@ import java.sql.DriverPropertyInfo;
 import java.util.Properties;
 import java.util.logging.Logger;
 
-/** A driver whose connections lead nowhere and answer at once, so that nothing but the pool before it takes time. */
+/** A driver whose connections lead nowhere and answer at once, so that only the pool in front of it takes time. */
 final class StubDriver implements Driver {
     static final String URL = "jdbc:jdkmatrix:nowhere";
 

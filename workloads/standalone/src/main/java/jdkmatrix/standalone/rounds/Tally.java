@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import jdkmatrix.common.histogram.Histograms;
 import org.HdrHistogram.Histogram;
 
-/** What tasks have done so far. For any thread. */
+/** Counts what tasks have done so far. Thread-safe, except where noted. */
 final class Tally {
-    private final AtomicLong operations = new AtomicLong(); // a LongAdder is dearer for a thread that counts once
+    private final AtomicLong operations = new AtomicLong(); // a LongAdder costs more for a thread that counts once
     private final Queue<AtomicLong> counters = new ConcurrentLinkedQueue<>();
     private volatile Histogram waits = Histograms.createShared();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -18,7 +18,7 @@ final class Tally {
     private volatile long rounds;
     private long stuck;
 
-    /** Only who hands tasks over may say so. */
+    /** Only the thread that hands tasks over may call this. */
     void roundBegins() {
         rounds++;
     }
@@ -31,21 +31,21 @@ final class Tally {
         operations.incrementAndGet();
     }
 
-    /** For a thread that does many: operations that it alone counts. */
+    /** Returns a counter of operations for a thread that does many and alone counts them. */
     AtomicLong counter() {
         AtomicLong counter = new AtomicLong();
         counters.add(counter);
         return counter;
     }
 
-    /** How long one operation took, or waited for what it needs; when the time is over, no more. */
+    /** Records how long one operation took, or waited for what it needs; ignored once the time is over. */
     void waited(long ns) {
         if (!over) {
             Histograms.record(waits, ns);
         }
     }
 
-    /** The time that is measured begins. Waits that were told before are no more; what is being told may be in either. */
+    /** Begins the measured time. Waits recorded before are dropped; those being recorded may fall into either. */
     void measuringBegins() {
         waits = Histograms.createShared();
         measuring = true;
@@ -55,7 +55,7 @@ final class Tally {
         return measuring;
     }
 
-    /** Tasks that never ended. Only who waits for them may say and ask. */
+    /** Records tasks that never ended. Only the thread that waits for them may set and read this. */
     void stuck(long tasks) {
         stuck = tasks;
     }
@@ -64,7 +64,7 @@ final class Tally {
         return stuck;
     }
 
-    /** The first one counts. */
+    /** Ends the time; the first failure counts. */
     void failed(Throwable why) {
         failure.compareAndSet(null, why);
         over = true;

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAccumulator;
 
 /**
- * Threads that do the same. Threads that sleep stay until they are let go, so that all of them live when their memory is
- * read.
+ * Threads that all do the same. Threads that sleep stay until they are let go, so that all of them are alive when their
+ * memory is read.
  */
 final class Crowd {
     private static final long POLL_MS = 1;
@@ -35,7 +35,7 @@ final class Crowd {
     }
 
     /**
-     * Starts all of them, or as many as can be.
+     * Starts all of them, or as many as possible.
      *
      * @return what stopped it; null: nothing
      */
@@ -55,7 +55,7 @@ final class Crowd {
         }
     }
 
-    /** When the first was about to be started. */
+    /** Returns when the first was about to be started. */
     long startNs() {
         return startNs;
     }
@@ -68,22 +68,22 @@ final class Crowd {
         return (startedNs - startNs) / 1e9;
     }
 
-    /** Null unless every started thread has run its first instruction. */
+    /** Returns the time until the last thread ran its first instruction; null unless every started one has. */
     Double runningS() {
         return running.get() < started || started == 0 ? null : (lastRunningNs.get() - startNs) / 1e9;
     }
 
-    /** Null unless every started thread is through with its task. */
+    /** Returns the time until the last thread finished its task; null unless every started one has. */
     Double doneS() {
         return done.get() < started || started == 0 ? null : (lastDoneNs.get() - startNs) / 1e9;
     }
 
-    /** Threads that ended early because the heap was full. */
+    /** Returns how many threads ended early because the heap was full. */
     int lost() {
         return lost.get();
     }
 
-    /** Those that are lost are not waited for. */
+    /** Waits until all threads run; lost ones are not waited for. */
     boolean awaitRunning(long deadlineNs) throws InterruptedException {
         return await(running, deadlineNs);
     }
@@ -92,18 +92,18 @@ final class Crowd {
         return await(done, deadlineNs);
     }
 
-    /** Threads that are through with their task may end. */
+    /** Lets threads end that have finished their task. */
     void letGo() {
         letGo.countDown();
     }
 
-    /** Threads that did not run yet do nothing from now on, and need no memory for it. */
+    /** Makes threads that have not run yet do nothing, so that they need no memory for it. */
     void startNoMore() {
         ending = true;
     }
 
     /**
-     * Ends every task that can be interrupted and lets all threads go; those that did not run yet do nothing.
+     * Ends every task that can be interrupted and lets all threads go; those that have not run yet do nothing.
      *
      * @return how many threads had not ended by the deadline
      */
@@ -114,7 +114,7 @@ final class Crowd {
             thread.interrupt();
             return true;
         });
-        // At least a look, however late it is.
+        // Look at least once, however late it is.
         return started - each(deadlineNs, thread -> thread.join(
                 Duration.ofNanos(Math.max(1, deadlineNs - System.nanoTime()))));
     }
@@ -124,7 +124,7 @@ final class Crowd {
         boolean take(Thread thread) throws InterruptedException;
     }
 
-    /** @return of how many threads the step came out true */
+    /** @return for how many threads the step returned true */
     private int each(long deadlineNs, Step step) throws InterruptedException {
         int good = 0;
         int next = 0;
@@ -133,7 +133,7 @@ final class Crowd {
                 good += step.take(threads[next]) ? 1 : 0;
                 next++;
             } catch (OutOfMemoryError | RejectedExecutionException full) {
-                // It takes some memory: until threads that ended have given theirs back.
+                // A step takes some memory: retry until threads that ended have given theirs back.
                 if (System.nanoTime() - deadlineNs >= 0) {
                     return good;
                 }

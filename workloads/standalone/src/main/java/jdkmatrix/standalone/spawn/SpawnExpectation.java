@@ -2,7 +2,7 @@ package jdkmatrix.standalone.spawn;
 
 import jdkmatrix.standalone.result.Expected;
 
-/** What threads should cost. */
+/** The expected cost of threads. */
 final class SpawnExpectation {
     private SpawnExpectation() {}
 

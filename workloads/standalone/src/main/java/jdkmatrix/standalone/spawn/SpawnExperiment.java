@@ -14,7 +14,7 @@ import jdkmatrix.standalone.result.Outcome;
 import jdkmatrix.standalone.result.Result;
 import jdkmatrix.standalone.result.ResultWriter;
 
-/** Starts the threads, reads the memory while they live, and ends all that were started, whatever came. */
+/** Starts the threads, reads the memory while they live, and ends all that were started, whatever happens. */
 final class SpawnExperiment {
     private static final long KIB = 1024;
     private static final double CALIBRATE_S = 0.5;
@@ -23,7 +23,7 @@ final class SpawnExperiment {
     private final SpawnPlan plan;
     private final Consumer<String> say;
 
-    /** Let go when the heap is full, so that the threads in it can be ended and told of. */
+    /** Released when the heap is full, so that the threads in it can be ended and reported. */
     private byte[] reserve;
 
     SpawnExperiment(SpawnPlan plan, Consumer<String> say) {
@@ -68,13 +68,13 @@ final class SpawnExperiment {
                 }
                 observedNs = System.nanoTime();
             } finally {
-                // To be woken takes memory: in a full heap it takes for ever. The threads end with the process.
+                // Waking a thread takes memory: in a full heap it takes for ever. The threads end with the process.
                 if (!heapFull(refused)) {
                     end(crowd);
                 }
             }
             if (observed == null) {
-                // The heap was full: whatever had been looked at before the end would have failed, too.
+                // The heap was full: anything read before the end would have failed, too.
                 observed = new Observed(outcome(refused, crowd.started()), null, null, null, MemoryUse.Peak.now());
             }
             MeasuredSpan span = new MeasuredSpan(crowd.startNs(), observedNs);
@@ -131,7 +131,7 @@ final class SpawnExperiment {
         if (refused == null) {
             return Outcome.complete();
         }
-        // Else the scheduler's own queue could not grow.
+        // Otherwise the scheduler's own queue could not grow.
         return refused instanceof OutOfMemoryError error
                 ? Outcome.of(error, started)
                 : new Outcome(Outcome.Kind.OUT_OF_MEMORY, String.valueOf(refused.getMessage()), started, "a larger -Xmx");
@@ -152,15 +152,15 @@ final class SpawnExperiment {
                 "a larger -Xmx");
     }
 
-    /** The first cause is the one that counts. */
+    /** Returns the first cause, which is the one that counts. */
     private static Outcome worse(Outcome found, Outcome later) {
         return found.isComplete() ? later : found;
     }
 
     /**
      * Loads what threads of this kind need, carriers and timers included, so that it is in no figure of a thread, and
-     * nothing is left to load when the heap is full. Few
-     * platform threads: the C library keeps the stacks of some that ended, and gives them to the next.
+     * nothing is left to load when the heap is full. Starts few platform threads, since the C library keeps the stacks
+     * of some that ended, and gives them to the next.
      */
     private Outcome rehearse() throws InterruptedException {
         Crowd crowd = new Crowd(
@@ -179,7 +179,7 @@ final class SpawnExperiment {
         return outcome(refused, crowd.started());
     }
 
-    /** A result of a full heap, written to nowhere: nothing of the writer is left to load when the heap is full. */
+    /** Writes a result of a full heap to nowhere, so that nothing of the writer is left to load when it is full. */
     private void rehearseWriting(Expected expected) throws IOException {
         Outcome full = Outcome.of(new OutOfMemoryError("rehearsal"), 0L);
         SpawnSeen seen = new SpawnSeen(

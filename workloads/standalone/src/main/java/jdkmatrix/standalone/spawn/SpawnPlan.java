@@ -1,7 +1,7 @@
 package jdkmatrix.standalone.spawn;
 
 /**
- * What was asked for.
+ * The parameters of the experiment.
  *
  * @param kind "virtual" or "platform"
  * @param task "sleep", "print" or "burn"

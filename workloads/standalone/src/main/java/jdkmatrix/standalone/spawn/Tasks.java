@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import jdkmatrix.burn.Burn;
 
-/** What a thread does, and where its line goes. */
+/** The task of a thread, and where its line goes. */
 final class Tasks implements AutoCloseable {
     private final PrintStream sink;
     private final Runnable task;
@@ -39,10 +39,10 @@ final class Tasks implements AutoCloseable {
         }
     }
 
-    /** As System.out: flushed with every line. */
+    /** Prints like System.out: flushed with every line. */
     private static Tasks printing(String where) throws IOException {
         if (SpawnPlan.STDOUT.equals(where)) {
-            // It is not ours to close.
+            // System.out is not ours to close.
             return new Tasks(null, () -> printTo(System.out));
         }
         OutputStream bytes = where == null ? OutputStream.nullOutputStream() : Files.newOutputStream(Path.of(where));

@@ -30,7 +30,7 @@ class ClockMapTest {
         assertEquals(2, map.anchors());
     }
 
-    /** A clock that runs at another speed: exact between anchors, whatever their distances and their order. */
+    /** With a clock that runs at another speed, it is exact between anchors, whatever their distances and order. */
     @Test
     void anotherSpeedIsFollowed() {
         Random random = new Random(2);
@@ -60,7 +60,7 @@ class ClockMapTest {
         for (int i = 0; i < 9; i++) {
             anchors.add(anchor(EPOCH_NS + i * MS, i * MS, 40));
         }
-        // Interrupted for 5 ms between the readings.
+        // Interrupted for 4.5 ms between the readings.
         anchors.add(new ClockMap.Anchor(EPOCH_NS + 4 * MS + MS / 2, 4 * MS + MS / 2, 9 * MS));
         ClockMap map = ClockMap.of(anchors);
         assertEquals(9, map.anchors());
@@ -68,7 +68,7 @@ class ClockMapTest {
         assertEquals(4 * MS + MS / 2, map.toNanoTime(EPOCH_NS + 4 * MS + MS / 2));
     }
 
-    /** A jump of the clock cannot be mapped away, but it can be said. */
+    /** A jump of the clock cannot be mapped away, but it can be reported. */
     @Test
     void aJumpShowsInTheResidual() {
         List<ClockMap.Anchor> anchors = new ArrayList<>();

@@ -29,7 +29,7 @@ class ExecutorKindTest {
         assertThrows(IllegalArgumentException.class, () -> ExecutorKind.parse(text));
     }
 
-    /** The thread that runs a task is told from all others; of a virtual thread, its carrier is. */
+    /** The thread that runs a task is told from all others; for a virtual thread, its carrier is. */
     @ParameterizedTest
     @ValueSource(strings = {"cached", "fixed:2", "fjp-fifo:2", "fjp-lifo:2", "work-stealing:2"})
     void knowsItsThreads(String text) throws ExecutionException, InterruptedException {
@@ -53,7 +53,7 @@ class ExecutorKindTest {
         workers.executor().close();
     }
 
-    /** Idle time is a share of theirs, not of as many threads as the bound allows. */
+    /** Idle time is a share of the carriers' time, not of that of as many threads as the bound allows. */
     @Test
     void carriersWorkForABoundedNumberOfVirtualThreads() {
         Workers workers = Workers.of(ExecutorKind.parse("virtual-bounded:1000"));

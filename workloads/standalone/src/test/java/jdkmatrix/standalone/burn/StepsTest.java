@@ -76,14 +76,14 @@ class StepsTest {
             assertEquals(inStretches, stretches.stream().mapToLong(stretch -> stretch.to() - stretch.from()).sum());
             long last = Long.MIN_VALUE;
             for (Stretch stretch : stretches) {
-                // Apart from each other, else they would be one.
+                // They are apart from each other, or they would be one.
                 assertTrue(stretch.from() > last && stretch.to() > stretch.from(), stretches::toString);
                 last = stretch.to();
             }
         }
     }
 
-    /** Some that enter and leave, the definition itself. */
+    /** Guests that enter and leave: the definition itself. */
     private record Guests(long[] entered, long[] left) {
         static Guests draw(Random random) {
             int count = random.nextInt(8);

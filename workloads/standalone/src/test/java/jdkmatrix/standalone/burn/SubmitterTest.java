@@ -16,7 +16,7 @@ class SubmitterTest {
     @Test
     void aBacklogIsSubmittedAndItsLatencyCounts() throws InterruptedException {
         int[] submitted = {0};
-        // The first submission takes 100 ms at least, in which 10 more become due; the twelfth ends it.
+        // The first submission takes at least 100 ms, in which 10 more become due; the twelfth ends the run.
         Executor executor = task -> {
             if (submitted[0] == 0) {
                 sleep(100);
@@ -59,7 +59,7 @@ class SubmitterTest {
         assertEquals(0, period.outcome().atCount());
     }
 
-    /** What never runs does not hold up the end for longer than asked for, and does nothing later. */
+    /** Tasks that never run delay the end no longer than asked for, and do nothing later. */
     @Test
     void unfinishedTasksAreAbandoned() throws InterruptedException {
         List<Runnable> kept = new ArrayList<>();

@@ -8,13 +8,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class BlockingTest {
-    /** Those that this JDK has. */
+    /** Returns the constructs that this JDK has. */
     private static Stream<Construct> constructs() {
         return Arrays.stream(Construct.values())
                 .filter(construct -> construct != Construct.NATIVE || ForeignUpcall.isPossible());
     }
 
-    /** Each call of each construct takes its time: a class that is initialised once only would not. */
+    /** Each call of each construct takes its time: a class that is initialised only once would not. */
     @ParameterizedTest
     @MethodSource("constructs")
     void blocksEveryTime(Construct construct) throws ReflectiveOperationException {

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class PinningExpectationTest {
-    /** 1,000 threads on 16 carriers that block for a second each. */
+    /** 1,000 threads that block for a second each, on 16 carriers. */
     @ParameterizedTest
     @CsvSource({
         "synchronized,21,16", "synchronized,23,16", "synchronized,24,1000", "synchronized,28,1000", "lock,21,1000",

@@ -26,7 +26,7 @@ class BorrowTest {
         assertEquals(10, tally.operations());
     }
 
-    /** Else a thread that waits long, and so has few, would count for many. */
+    /** Otherwise a thread that waits long, and so has few borrows, would count for many. */
     @Test
     void eachThreadBeginsToTimeAtAnotherOfItsBorrows() throws Exception {
         Borrow borrow = new Borrow(1, 1, false);

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PutsTest {
-    /** Stands in for a pool, its connections and a database: keeps what it is told to do. */
+    /** Stands in for a pool, its connections and a database; keeps what it is told to execute. */
     public static final class Database implements ConnectionPools {
         private static final List<String> TOLD = new CopyOnWriteArrayList<>();
         static volatile Runnable onBorrow = () -> {};
