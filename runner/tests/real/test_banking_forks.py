@@ -64,7 +64,10 @@ def test_a_ramp_on_the_bank(fork_of: Callable[..., ForkDraft], parts: Parts) -> 
     assert window.load.errors.total == window.load.non_2xx == 0
     assert window.served is not None
     assert window.served.plugged_virtual == window.served.begun >= window.load.answers
-    assert window.sut.probe_cpu_s is not None and 0 < window.sut.probe_cpu_s < window.sut.cpu_s
+    end_s = window.t_s + window.load.duration_s
+    was_asked = any(window.t_s < one.t_s < end_s for one in fork.memory)  # a busy host may keep this tool from it
+    assert window.sut.probe_cpu_s is not None and window.sut.probe_cpu_s < window.sut.cpu_s
+    assert window.sut.probe_cpu_s > 0 or not was_asked
     served_s = window.sut.cpu_s - window.sut.probe_cpu_s
     assert window.sut.cpu_us_per_request == pytest.approx(served_s * 1e6 / window.load.answers)
     assert [second.t_s for second in seconds_of(fork)] == [1, 2, 3, 4, 5, 6]
