@@ -168,8 +168,8 @@ def assign(
         sut, driver = ([by_number[number] for number in numbers] for numbers in (without.sut, without.driver))
         return _cpu_sets(request, sut, driver, driver)
     if not overlap or max(sut_cpus, driver_cpus, remote_cpus) > limit:
-        most = limit - (0 if overlap else driver_cpus if share_remote else request.others)
-        most = 0 if overlap and max(driver_cpus, remote_cpus) > limit else most
+        together = limit if max(driver_cpus, remote_cpus) <= limit else 0
+        most = together if overlap else limit - (driver_cpus if share_remote else request.others)
         raise TooFewCpusError(_too_few(request, sut_cpus) + (f": at most cpus = {most}" if most > 0 else ""))
     if limit > request.others:
         reserved = _reserve(request, sizes or (limit - request.others,))

@@ -65,6 +65,10 @@ class WarmupRules(Table):
     settle_s: Seconds = 3.0
     settle_windows_max: Annotated[int, Field(ge=1, le=100)] = 3
 
+    def within(self, cpus: float) -> WarmupRules:
+        """Return the rules for a server with so many CPUs: with less than one, the JIT may use proportionally less."""
+        return self.model_copy(update={"jit_share_max": self.jit_share_max * min(1.0, cpus)})
+
 
 @dataclass(frozen=True)
 class WarmupGate:

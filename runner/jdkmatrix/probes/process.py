@@ -168,14 +168,20 @@ def difference(before: Reading, after: Reading) -> Scheduling | None:
 
 def cpu_share_of(names: Collection[str], before: Reading, after: Reading) -> float:
     """Return the CPU time of threads with these kernel names, as a share of the process's less its JIT compiler's."""
-    total_ns = after.at.cpu_ns - before.at.cpu_ns - cpu_ns_of(JIT_THREADS, before, after)
+    total_ns = cpu_ns_without_jit(before, after)
     return cpu_ns_of(tuple(names), before, after) / total_ns if names and total_ns > 0 else 0.0
+
+
+def cpu_ns_without_jit(before: Reading, after: Reading) -> int:
+    """Return the CPU time of the process between two readings, less its JIT compiler's."""
+    return after.at.cpu_ns - before.at.cpu_ns - cpu_ns_of(JIT_THREADS, before, after)
 
 
 def cpu_ns_of(names: tuple[str, ...], before: Reading, after: Reading) -> int:
     """Return the CPU time between two readings of threads whose names begin so; those that ended are not counted."""
-    return sum(
-        now.cpu_ns - (before.threads[tid].cpu_ns if tid in before.threads else 0)
-        for tid, now in after.threads.items()
-        if now.name.startswith(names)
-    )
+    return sum(thread_cpu_ns(tid, before, after) for tid, now in after.threads.items() if now.name.startswith(names))
+
+
+def thread_cpu_ns(tid: int, before: Reading, after: Reading) -> int:
+    """Return the CPU time of a thread of the later reading since the earlier one, or since the thread began."""
+    return after.threads[tid].cpu_ns - (before.threads[tid].cpu_ns if tid in before.threads else 0)

@@ -80,8 +80,9 @@ def _why_not(matrix: Matrix, name: str, asked: Values, axis: str, value: str | i
     own = any(workload.own for one in asked.get("workload", ()) if (workload := matrix.workloads.get(str(one))))
     implied = ("burn_us", "wait_us") if own else ()  # nobody says that no work is added to a user's application
     given = options_of({one: values for one, values in asked.items() if one not in implied})
-    no_server = "an experiment has no server" if axis == "server" else "no cell of the profile has it"
-    return f"{' '.join(given)}: {reason or no_server}"
+    if reason is None:  # a cell like this exists, but the profile has none with this value
+        reason = "an experiment has no server" if axis == "server" else "no cell of the profile has it"
+    return f"{' '.join(given)}: {reason}"
 
 
 def options_of(asked: Values) -> list[str]:

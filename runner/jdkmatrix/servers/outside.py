@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from jdkmatrix.domain.executors import is_virtual
 from jdkmatrix.domain.quantities import per_cent
-from jdkmatrix.probes.process import JIT_THREADS, Reading, cpu_ns_of
+from jdkmatrix.probes.process import JIT_THREADS, Reading, cpu_ns_without_jit, thread_cpu_ns
 from jdkmatrix.records.outside import ThreadGroup
 from jdkmatrix.servers.proof import ProofError
 
@@ -55,10 +55,8 @@ def busiest_groups(before: Reading, after: Reading, names: Mapping[int, str]) ->
     spent: defaultdict[str, list[int]] = defaultdict(list)
     for tid, now in after.threads.items():
         if not now.name.startswith(JIT_THREADS):
-            cpu_ns = now.cpu_ns - (before.threads[tid].cpu_ns if tid in before.threads else 0)
-            spent[unnumbered(names.get(tid, now.name))].append(cpu_ns)
-    used_ns = after.at.cpu_ns - before.at.cpu_ns - cpu_ns_of(JIT_THREADS, before, after)
-    total = max(used_ns, sum(map(sum, spent.values())), 1)
+            spent[unnumbered(names.get(tid, now.name))].append(thread_cpu_ns(tid, before, after))
+    total = max(cpu_ns_without_jit(before, after), sum(map(sum, spent.values())), 1)
     order = sorted(spent.items(), key=lambda group: -sum(group[1]))[:_SHOWN_GROUPS]
     return tuple(ThreadGroup(name=name, threads=len(each), cpu_share=sum(each) / total) for name, each in order)
 

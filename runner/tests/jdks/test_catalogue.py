@@ -104,6 +104,7 @@ ARCHIVE = f"{ENTRY}/archives/x86_64-linux"
          r'"temurin-25": archives.x86-linux: "x86-linux" is not known; did you mean "x86_64-linux"'),
         ({f"{ARCHIVE}/url": "http://example.org/x"},
          r'archives.x86_64-linux.url: found "http://example.org/x"; must start with https://'),
+        ({f"{ARCHIVE}/url": "http://localhost:1@example.org/x"}, "must start with https://"),
         ({f"{ARCHIVE}/url": "https://[::1/x.tar.gz"},
          r'archives.x86_64-linux.url: found "https://\[::1/x.* must be a URL'),
         ({f"{ARCHIVE}/url": "https://example.org/ü.gz"},

@@ -129,6 +129,13 @@ def test_one_busy_moment_of_the_compiler_is_forgiven_and_a_busy_stretch_is_not()
     assert not is_steady([*calm[:-3], *busy[-3:]], GATE)
 
 
+def test_with_less_than_a_cpu_the_compiler_may_use_proportionally_less() -> None:
+    """The gate, and what is said of a fork that it kept shut, go by the same rules."""
+    windows = series(LEVEL, jit=0.04)
+    assert is_calm(windows, RULES.within(2.0)) and not is_calm(windows, RULES.within(0.5))
+    assert RULES.within(1.0) == RULES
+
+
 def test_what_kept_the_gate_shut_is_told() -> None:
     windows = series([160, 150, 140, 130, 120, 110, 100], jit=0.2)
     steadiness = series_steadiness(windows, GATE)

@@ -220,14 +220,14 @@ def test_a_check_of_this_tool_takes_nothing_from_what_it_looks_for() -> None:
     assert {name: checked[name] for name in alone} == alone and len(checked) > len(alone)
 
 
-def test_a_side_whose_windows_the_gates_refused_more_often_is_not_judged() -> None:
+def half_refused(window: Window) -> Window:
     foreign = (Reason(code="foreign-cpu", message="others used the CPUs"),)
+    return window.model_copy(update={"reasons": foreign}) if window.index % 2 else window
 
-    def half(window: Window) -> Window:
-        return window.model_copy(update={"reasons": foreign}) if window.index % 2 else window
 
+def test_a_side_whose_windows_the_gates_refused_more_often_is_not_judged() -> None:
     loaded = made_up(replace(SHAPE, windows=4))
-    refused = with_forks_of(later(loaded, "refused", DAY), "virtual", lambda fork: windows_of(fork, half))
+    refused = with_forks_of(later(loaded, "refused", DAY), "virtual", lambda fork: windows_of(fork, half_refused))
     found = compare_sides(side(slower(loaded, 0.7, "virtual")), side(refused), threshold=0.05)
     told = [change for change in found.changes if change.key.executor == "virtual" and change.ratio]
     assert told and not any(change.regression for change in told)
@@ -241,11 +241,6 @@ def test_a_side_whose_windows_the_gates_refused_more_often_is_not_judged() -> No
 
 def test_refusals_in_a_run_count_for_its_own_side_alone() -> None:
     """Refusals on a JDK that is not compared do not count either: the run before has both."""
-    foreign = (Reason(code="foreign-cpu", message="others used the CPUs"),)
-
-    def half(window: Window) -> Window:
-        return window.model_copy(update={"reasons": foreign}) if window.index % 2 else window
-
     loaded, (old, new) = made_up(replace(SHAPE, windows=4)), SHAPE.jdks
 
     def words(*sides: ComparedSide) -> list[str]:
@@ -257,7 +252,7 @@ def test_refusals_in_a_run_count_for_its_own_side_alone() -> None:
     one = ("virtual", new)
     refused = with_forks(
         later(loaded, "refused", DAY),
-        lambda cell, fork: windows_of(fork, half) if (cell.key.executor, cell.key.jdk) == one else fork,
+        lambda cell, fork: windows_of(fork, half_refused) if (cell.key.executor, cell.key.jdk) == one else fork,
     )
     sides = replace(side(refused), axis="jdk", value=old), replace(side(loaded), axis="jdk", value=new)
     assert not any("not judged" in word for word in words(*sides))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.host.cpu_ticks import CpuTicks
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.probes.host import Clocks, HostReading
 from jdkmatrix.records.readings import MeasuredSpan
@@ -103,6 +106,28 @@ def test_the_remote_system_is_judged_by_its_cpu_time_in_the_span() -> None:
     told = enclosing(series, span(4, 5)).of_remote(whole)
     assert (told.cpu_s, told.now_monotonic_ns - told.since_monotonic_ns) == (1.0, SECOND)
     assert told.lateness == whole.lateness
+
+
+def test_the_kernel_s_writers_are_part_of_a_program_that_waits_for_the_disk() -> None:
+    """Of two seconds of all CPUs the program has 0.6, the writers 0.2, and others 0.1."""
+    first, *rest = sorted(os.sched_getaffinity(0))
+    everywhere = CpuSets(sut=(first, *rest), driver=(), remote=(), overlapped=False)
+    idle = CpuTicks(idle=0, interrupts=0, steal=0, tasks_ns=0)
+
+    def at(t_s: int, program_s: float, writers_s: float | None, tasks_s: float) -> Moment:
+        ticks = dict.fromkeys(rest, idle) | {first: replace(idle, tasks_ns=round(tasks_s * SECOND))}
+        host = replace(moment(t_s).host, ticks=ticks)
+        writers_ns = None if writers_s is None else round(writers_s * SECOND)
+        return replace(moment(t_s), host=host, program_cpu_ns=round(program_s * SECOND), writers_cpu_ns=writers_ns)
+
+    whole_s = 2 * len(everywhere.sut)
+    for writers_s, foreign_s in ((0.2, 0.1), (None, 0.3)):
+        begun = None if writers_s is None else 0.0
+        stretch = Stretch(at(0, 0, begun, 0), at(2, 0.6, writers_s, 0.9))
+        found = stretch.pressure(everywhere, irq_time_accounting=None)
+        assert found.writers_share == (None if writers_s is None else pytest.approx(writers_s / whole_s))
+        use = found.use_of("sut")
+        assert use is not None and use.foreign_share == pytest.approx(foreign_s / whole_s)
 
 
 def test_cpu_time_of_a_real_program_is_followed_to_its_end() -> None:

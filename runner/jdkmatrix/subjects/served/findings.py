@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from jdkmatrix.config.model import Matrix
 from jdkmatrix.figures.unsteady import why_not_steady
-from jdkmatrix.method.gates import burn_off, measured_status, too_few_valid
-from jdkmatrix.method.warmup import is_calm
+from jdkmatrix.method.gates import Thresholds, burn_off, measured_status, too_few_valid
+from jdkmatrix.method.warmup import WarmupRules, is_calm
 from jdkmatrix.records.forks import Audit, BurnCheck, Proof
 from jdkmatrix.records.memory import MemoryReading
 from jdkmatrix.records.outside import OutsideProof
@@ -33,17 +32,17 @@ class Findings:
     memory: Sequence[MemoryReading] = ()
     audit: Audit | None = None
 
-    def judged(self, rules: Matrix) -> tuple[Status, tuple[Reason, ...]]:
-        """Judge a fork that went through to its end."""
-        status = measured_status(self.windows, self.warmup, rules.thresholds)
+    def judged(self, limits: Thresholds, rules: WarmupRules) -> tuple[Status, tuple[Reason, ...]]:
+        """Judge a fork that went through to its end. `rules`: those by which it was warmed up."""
+        status = measured_status(self.windows, self.warmup, limits)
         reasons: list[Reason] = []
         if status is Status.NOT_STEADY:
-            compiling = self.warmup is not None and not is_calm(self.warmup.windows, rules.warmup)
+            compiling = self.warmup is not None and not is_calm(self.warmup.windows, rules)
             why = why_not_steady(self.warmup, compiling=compiling) if self.warmup else "no warm-up"
             reasons.append(Reason(code="not-steady", message=why))
         if status is Status.INVALID:
             reasons.append(too_few_valid(self.windows))
-        if off := burn_off(self.burn_check, rules.thresholds):
+        if off := burn_off(self.burn_check, limits):
             status = Status.INVALID
             reasons.append(off)
         if self.capacity and not is_known(self.capacity):

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from jdkmatrix.config.model import Matrix, Workload
+from jdkmatrix.config.model import Workload
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.domain.applications import DATABASE_URL, REMOTE_TIMEOUT_MS, REMOTE_URL
 from jdkmatrix.domain.cell_key import CellKey
@@ -27,6 +27,7 @@ from jdkmatrix.loads.base import Ask, LoadKind, answer_s
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.gate import WindowContext
 from jdkmatrix.method.gates import beside_peers
+from jdkmatrix.method.warmup import WarmupRules
 from jdkmatrix.probes.clock_speed import mean_speed, read_clock_speeds
 from jdkmatrix.probes.jcmd import dump_threads
 from jdkmatrix.probes.memory import MemorySampler
@@ -119,7 +120,7 @@ class ServedMeasurement:
             self.found.windows.append(windows.measure(ask, index=number))
 
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
-        return self.found.judged(self._rules)
+        return self.found.judged(self.cell.matrix.thresholds, self._warmup_rules)
 
     def record(self) -> dict[str, Any]:
         return vars(self.found)
@@ -144,6 +145,10 @@ class ServedMeasurement:
     def _answer_s(self) -> float:
         key = self._key
         return answer_s(self.cell.load.in_windows, wait_us=key.wait_us, burn_us=key.burn_us, cpus=self._cpus)
+
+    @property
+    def _warmup_rules(self) -> WarmupRules:
+        return self.cell.matrix.warmup.within(self._cpus)
 
     @property
     def _jit_cpus(self) -> tuple[int, ...]:
@@ -284,7 +289,7 @@ class ServedMeasurement:
 
     def _warm(self, bench: Bench) -> None:
         cell = self.cell
-        gate = gate_of(self._rules.warmup, cell.profile, self._kind, self._answer_s)
+        gate = gate_of(self._warmup_rules, cell.profile, self._kind, self._answer_s)
         self._block_at_most(bench.connection, cell.matrix.warmup.block_ms_max)
         self.found.warmup = warm(
             bench,
@@ -303,13 +308,6 @@ class ServedMeasurement:
         if self._remote:
             self._remote.delay_at_most(None)
         self._block_at_most(bench.connection, None)
-
-    @property
-    def _rules(self) -> Matrix:
-        """Those of this fork: with less than a CPU, the compiler may use proportionally less of one."""
-        rules = self.cell.matrix
-        warmup = rules.warmup.model_copy(update={"jit_share_max": rules.warmup.jit_share_max * min(1.0, self._cpus)})
-        return rules.model_copy(update={"warmup": warmup})
 
     def _block_at_most(self, connection: Connection, limit_ms: int | None) -> None:
         """Let no request block for longer than this from now on, if the application blocks its threads on purpose;

@@ -13,7 +13,7 @@ from jdkmatrix.domain.quantities import per_cent
 from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.host.http import Connection, excerpt
 from jdkmatrix.probes.java_threads import JavaThreads, find_carriers, look_at_threads, with_their_pools
-from jdkmatrix.probes.process import Reading, cpu_ns_of, cpu_share_of, glance, read_threads
+from jdkmatrix.probes.process import Reading, cpu_ns_of, cpu_share_of, glance, read_threads, thread_cpu_ns
 from jdkmatrix.records.outside import OutsideProof
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.servers.outside import busiest_groups, check_carriers, groups_words, is_as_promised, unnumbered
@@ -93,7 +93,7 @@ def _share_of(
     """
     share = cpu_share_of(carriers, before, after)
     used_ns = {
-        tid: after.threads[tid].cpu_ns - (before.threads[tid].cpu_ns if tid in before.threads else 0)
+        tid: thread_cpu_ns(tid, before, after)
         for tid in others
         if tid in after.threads and after.threads[tid].name.startswith(tuple(carriers))
     }

@@ -239,11 +239,12 @@ def test_a_folder_of_somebody_else_is_never_replaced(tmp_path: Path, loaded: Loa
     assert (tmp_path / "photos" / "cat.png").read_text() == "cat"
 
 
-def test_a_file_system_without_exchange_is_served_by_renames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class NoExchange:
-        def renameat2(self, *_: object) -> int:
-            return -1
+class NoExchange:
+    def renameat2(self, *_: object) -> int:
+        return -1
 
+
+def test_a_file_system_without_exchange_is_served_by_renames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     site = tmp_path / "site"
     monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: NoExchange())
     for text in ("one", "two"):
@@ -256,10 +257,6 @@ def test_a_file_system_without_exchange_is_served_by_renames(tmp_path: Path, mon
 def test_where_the_second_rename_fails_the_old_site_is_put_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class NoExchange:
-        def renameat2(self, *_: object) -> int:
-            return -1
-
     site, rename = tmp_path / "site", Path.rename
 
     def failing(self: Path, target: Path) -> Path:
