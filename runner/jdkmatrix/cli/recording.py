@@ -16,9 +16,10 @@ from jdkmatrix.cli.scenarios import Chosen
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import now_utc
 from jdkmatrix.host.facts import boot_id
+from jdkmatrix.probes.clock_speed import clock_reader
 from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import Project
-from jdkmatrix.records.run import BasisCapacity, Calibration, HostFacts, RunRecord, Session, Stopping
+from jdkmatrix.records.run import BasisCapacity, Calibration, HostFacts, NotTestable, RunRecord, Session, Stopping
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.identity import calibration_of, host_inputs
 from jdkmatrix.run.origins import source_revision
@@ -46,6 +47,7 @@ class Recording:
     seed: int = field(init=False)
     record: RunRecord | None = field(default=None, init=False)
     _prepared: list[Prepared] = field(default_factory=list, init=False)
+    _refused: list[NotTestable] = field(default_factory=list, init=False)
     _started_s: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
@@ -65,7 +67,14 @@ class Recording:
             write_atomic(self._kept_calibration, json.dumps(kept, indent=1))
 
     def known_calibration(self, host: HostFacts) -> Calibration | None:
-        """Return that of the continued run, or else one that was kept; None where this host is another than it was."""
+        """Return that of the continued run, or else one that was kept; None where this host is another than it was. Its
+        clock is not known where something else has read it than what reads the clock of forks now."""
+        known = self._known_calibration(host)
+        if known is None or known.clock_reader == clock_reader():
+            return known
+        return known.model_copy(update={"clock_speed": None})
+
+    def _known_calibration(self, host: HostFacts) -> Calibration | None:
         if self.earlier and (known := calibration_of(self.earlier, host, self.confiner.method)):
             return known
         try:
@@ -83,6 +92,12 @@ class Recording:
 
     def add(self, stage: Prepared) -> None:
         self._prepared.append(stage)
+
+    def refuse(self, cells: Sequence[NotTestable]) -> None:
+        """Add the cells of a stage of which nothing can be measured."""
+        self._refused += cells
+        if self.record:
+            self.record = self.record.model_copy(update={"not_testable": (*self.record.not_testable, *cells)})
 
     def begin(self, capacities: Iterable[BasisCapacity]) -> None:
         """Save a record of the stages added so far. `capacities`: those of an earlier session that still stand, too."""
@@ -175,7 +190,7 @@ class Recording:
             calibrations=(prepared.calibration,) if prepared.calibration else (),
             capacities=capacities,
             cells=tuple(cell for stage in self.stages for cell in stage.cells),
-            not_testable=prepared.plan.not_testable,
+            not_testable=(*prepared.plan.not_testable, *self._refused),
             order=prepared.plan.order,
             stopping=Stopping.model_validate(asdict(profile.stopping)) if profile.stopping else None,
             promised_precision=profile.promised_precision,

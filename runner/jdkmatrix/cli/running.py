@@ -31,15 +31,15 @@ from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.own import load_with_own
 from jdkmatrix.provision.project import Project, find_project
-from jdkmatrix.records.run import BasisCapacity, Calibration, RunRecord
+from jdkmatrix.records.run import BasisCapacity, Calibration, NotTestable, RunRecord
 from jdkmatrix.report.site.replace_folder import check_replaceable
 from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
 from jdkmatrix.run.changed import changed_jdks, changed_options, changed_own, changed_servers
-from jdkmatrix.run.impossible import NoneHereError, check_some
-from jdkmatrix.run.plan import Stage, estimate_s, select_cells
+from jdkmatrix.run.impossible import NoneHereError, impossible_here, none_here
+from jdkmatrix.run.plan import Stage, blocks_of, estimate_s, select_cells, stages
 from jdkmatrix.run.prepare import prepare, set_up_parts
 from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.run.repeats import in_order, repeat_words
@@ -127,6 +127,7 @@ class _Stages:
         self._spoilt_bases: set[CellKey] = set()
         self._artefacts: dict[str, str] = {}
         self._tried: set[Arm] = set()
+        self._refused: list[tuple[Profile, NotTestable]] = []  # stages none of whose cells can be measured
         self.cut_short: MatrixError | None = None
 
     def measure(self, between: Callable[[], None]) -> StoppedError | None:
@@ -139,13 +140,16 @@ class _Stages:
                 try:
                     prepared = self._open(stage)
                 except MatrixError as error:
+                    if isinstance(error, NoneHereError) and self._is_one_of_several(stage, error):
+                        continue
                     if self._recording.record is None:
                         self._store.remove_empty()
                         raise
                     self.cut_short = error
                     return None
                 self._measure_stage(stage, prepared, between)
-            status = "complete"
+            lost = self._lost()
+            status = "interrupted" if lost else "complete"
         except StoppedError as stopped:
             if self._recording.record is None:
                 self._store.remove_empty()
@@ -155,9 +159,32 @@ class _Stages:
             return stopped
         finally:
             self._recording.end(status, in_order(self._cells.values()))
-        if self._recording.record is None and not self._spoilt_bases:
+        for one in lost:
+            say(f"{one.key.cell_id} lacks blocks and can no longer be measured here: {one.reason}")
+        if self._recording.record is None and not lost and not self._spoilt_bases:
             say("nothing to do: every block is complete, and no fault of the host spoilt a fork")
         return None
+
+    def _is_one_of_several(self, stage: Stage, error: NoneHereError) -> bool:
+        """Leave a stage out of which nothing can be measured here, unless it is the last and so were all others."""
+        if stage is self._stages[-1] and not self._campaigns:
+            return False
+        say(f"stage {stage.name}: {error}")
+        refused = [NotTestable(key=key, reason=reason) for key, reason in error.reasons.items()]
+        self._refused += [(stage.profile, one) for one in refused]
+        self._recording.refuse(refused)
+        return True
+
+    def _lost(self) -> list[NotTestable]:
+        """Return the cells that an earlier session has left unfinished and this host can no longer measure, if nothing
+        else was left to do: without them the run is not complete."""
+        earlier = self._recording.earlier
+        if self._recording.record or earlier is None or earlier.status == "complete":
+            return []
+        forks = {cell.key: len(cell.forks) for cell in self._store.load().cells}
+        now = [(campaign.profile, one) for campaign in self._campaigns for one in campaign.plan.not_testable]
+        now += self._refused
+        return [one for profile, one in now if one.key not in earlier.refused and _lacks(profile, one.key, forks)]
 
     def gaps(self) -> int:
         """Count the blocks that faults of the host have left without a fork, if anything was measured."""
@@ -305,6 +332,10 @@ class _Stages:
         return display(self._console, fork_s, profile.promised_precision, sequential=sequential, verbose=self._verbose)
 
 
+def _lacks(profile: Profile, key: CellKey, forks: Mapping[CellKey, int]) -> bool:
+    return forks.get(key, 0) < min(profile.blocks, blocks_of(profile, [key])[key])
+
+
 def _runs_with(project: Project, store: RunStore) -> tuple[Path, ...]:
     return folders_of([*runs_of(project.results), store.directory])
 
@@ -326,10 +357,15 @@ def conclude(project: Project, store: RunStore, site: Path | None, console: Cons
 
 def _new_folder(project: Project, chosen: Chosen, directory: Path | None) -> Path:
     """Return the folder of a new run, which is checked before the run has to wait for anything."""
-    profile = chosen.options.profile
-    cells = select_cells(chosen.matrix, profile)
+    profile, topology = chosen.options.profile, read_topology()
     catalogue = load_with_own(project.jdks, chosen.matrix.jdk_homes)
-    check_some(chosen.matrix, chosen.matrix.profiles[profile], cells, read_topology(), catalogue)
+    cells: list[CellKey] = []
+    impossible: dict[CellKey, str] = {}
+    for stage in stages(chosen.matrix, profile):
+        cells += stage.cells
+        impossible |= impossible_here(chosen.matrix, stage.profile, stage.cells, topology, catalogue)
+    if len(impossible) == len(cells):
+        raise none_here(cells, impossible)
     folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{profile}"
     for server in {cell.server for cell in cells}:
         check_folder(server, folder)

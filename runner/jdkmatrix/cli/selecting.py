@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from jdkmatrix.config.assemble import Tables, is_made
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.config.sizes import why_no_size
+from jdkmatrix.domain.cell_key import NO_SERVER
 from jdkmatrix.domain.executors import aa_arm, base_of, check_executor, first_arm, is_aa_arm, tuning_of
 from jdkmatrix.domain.servers import COMMAND, own_pool, virtual_of
 from jdkmatrix.errors import MatrixError, refused
@@ -100,13 +101,15 @@ class Options:
             MatrixError: an unknown profile, or values with which there can be no cell.
         """
         self._check_profile(matrix)
-        matrix = with_values(matrix, self.profile, self.asked)
+        matrix = with_values(matrix, self.profile, self.asked, everywhere=() if self.aa is None else ("executor",))
         self._check_pools(matrix)
         names = matrix.stages(self.profile)
         stages = {name: self._protocol(self._boxed(matrix, matrix.profiles[name])) for name in names}
         stages = {name: _fork_after_fork_if_alone(matrix, name, profile) for name, profile in stages.items()}
         applied = matrix.model_copy(update={"profiles": {**matrix.profiles, **stages}})
         alone = [reason for name in names for reason in _why_no_turns(applied, name)]
+        if self.max_blocks is not None and all(cell.server == NO_SERVER for cell in cells_of(applied, self.profile)):
+            raise MatrixError("--max-blocks: no ratio says when experiments without a server have enough; use --blocks")
         if self.rounds is not None and None not in alone:
             raise MatrixError(f"--rounds is for forks that take turns: {'; '.join(dict.fromkeys(filter(None, alone)))}")
         unused = [option for option, value in (("--windows", self.windows), ("--window-s", self.window_s)) if value]
@@ -218,7 +221,7 @@ def _fork_after_fork_if_alone(matrix: Matrix, name: str, profile: Profile) -> Pr
     if not profile.in_turns:
         return profile
     applied = matrix.model_copy(update={"profiles": {**matrix.profiles, name: profile}})
-    groups = Counter(cell.group for cell in cells_of(applied, name))
+    groups = Counter(cell.group for cell in set(cells_of(applied, name)))
     return profile if max(groups.values(), default=2) > 1 else profile.model_copy(update={"protocol": "separate"})
 
 

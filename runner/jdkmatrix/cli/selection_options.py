@@ -188,7 +188,7 @@ def _selected(asked: Mapping[str, Any]) -> Options:
         "load": [*map(load_name, asked["load"] or ())],
     }
     return Options(
-        profile=asked["profile"] or "quick",
+        profile="quick" if asked["profile"] is None else asked["profile"],
         values={axis: tuple(dict.fromkeys(values)) for axis, values in named.items() if values},
         stop_early=not asked["no_stopping"],
         tables={"jdk_homes": homes, "tunings": tunings, "workloads": own},

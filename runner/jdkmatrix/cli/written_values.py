@@ -10,9 +10,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from jdkmatrix.config.model import Tuning
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.provision.own import WITH_FILE, placed
+from jdkmatrix.validation import validated
 
 _TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(us|µs|ms|s)?")
 _US = {"us": 1, "µs": 1, "ms": 1000, "s": 1_000_000}
@@ -90,6 +92,7 @@ def arms(texts: Iterable[str]) -> tuple[tuple[str, ...], dict[str, dict[str, Any
                 f"--arm: {tunings[name]['description']} and {' '.join(options)} would both be called {name}; give one "
                 "of them a name of its own, with a table [tunings.NAME] in matrix.toml"
             )
+        validated(Tuning, tunings.get(name, _tuning(options)), f'--arm: "{text}"')
         executors.append(f"{executor}+{name}" if name else executor)
     return tuple(dict.fromkeys(executors)), tunings
 

@@ -89,7 +89,7 @@ def _relative_loads(matrix: Matrix) -> Iterator[str]:
             yield f"loads.{name}.of.wait_us: {unknown(load.of.wait_us, matrix.axes.wait_us)}"
 
 
-_NOT_OF_OWN = ("front", "remote", "accounts", "client", "memory_every_s")
+_NOT_OF_OWN = ("front", "remote", "accounts", "client", "memory_every_s", "database")
 
 
 def _own(workload: Workload) -> Iterator[str]:

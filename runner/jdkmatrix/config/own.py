@@ -60,6 +60,8 @@ def _command(text: str) -> str:
     found = {name for word in words for name in placeholders(word, _PLACEHOLDERS)}
     if within := [word for word in words for name in LISTS if f"{{{name}}}" in word and word != f"{{{name}}}"]:
         raise ValueError(f'"{within[0]}": {{jvm_options}} and {{arm}} must be words of their own')
+    if words.count("{arm}") > 1:
+        raise ValueError("{arm} is in it more than once")
     if "port" not in found:
         raise ValueError("it must listen on {port}, which differs at every start, and does not contain it")
     if program != "java" and "jvm_options" not in found:

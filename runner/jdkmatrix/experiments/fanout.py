@@ -104,11 +104,11 @@ class Fanout(Experiment):
         return super().why_never(cell, load)
 
     def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
-        return _rounds(cell, load.count if isinstance(load, CountLoad) else 1) * cell.wait_us / 1e6
+        counts = (self.warmup_requests, load.count if isinstance(load, CountLoad) else 1)
+        return sum(_rounds(cell, count) for count in counts) * cell.wait_us / 1e6
 
     def longest_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
-        warmup_s = _rounds(cell, self.warmup_requests) * cell.wait_us / 1e6
-        return 5 * self.timeout_s + 2 * (warmup_s + self.expected_s(cell, load, measured_s))
+        return 5 * self.timeout_s + 2 * self.expected_s(cell, load, measured_s)
 
     @classmethod
     def facts(cls, seen: Seen) -> Iterator[FactRow]:
@@ -140,4 +140,4 @@ class Fanout(Experiment):
 def _rounds(cell: CellKey, requests: int) -> int:
     """Return in how many rounds the requests go out, each of as many as may be in flight at once."""
     at_once = size_of(cell.executor)
-    return math.ceil(requests / at_once) if at_once else 1
+    return math.ceil(requests / at_once) if at_once else min(requests, 1)

@@ -116,6 +116,7 @@ class Calibration(Record):
     spread_wanted: float | None = None  # a larger one is reported: the clock moved meanwhile
     cpu: int
     clock_speed: float | None = None  # as Window.clock_speed, the fastest of readings before and after it
+    clock_reader: str | None = None  # what read it: readings of two cannot be compared
 
 
 class BasisCapacity(Record):

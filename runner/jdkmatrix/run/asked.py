@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 
 from jdkmatrix.config.model import Matrix, Profile, Selection
@@ -14,12 +14,13 @@ from jdkmatrix.run.plan import axis_values, cells_of
 Values = Mapping[str, Sequence[str | int]]  # by axis; only values that are on it
 
 
-def with_values(matrix: Matrix, name: str, asked: Values) -> Matrix:
+def with_values(matrix: Matrix, name: str, asked: Values, *, everywhere: Collection[str] = ()) -> Matrix:
     """Return the matrix with a profile `name` that has only cells with these values: those of its own cells that have
     them; if one of the values is in none of them, what is asked for replaces what it selects.
 
     A value that none of its rules has replaces the others everywhere, so that the profile keeps its shape. Values that
-    its rules have, but not together, become one product, without what it includes or excludes.
+    its rules have, but not together, become one product, without what it includes or excludes. `everywhere`: axes whose
+    values belong together, so that they replace the others in any case.
 
     Raises:
         MatrixError: there can be no cell with one of the values; says why, and what can be had.
@@ -28,7 +29,7 @@ def with_values(matrix: Matrix, name: str, asked: Values) -> Matrix:
         return matrix
     names = matrix.stages(name)
     stages = [matrix.profiles[stage] for stage in names]
-    new = {axis for axis, values in asked.items() if not set(values) <= _had(matrix, stages, axis)}
+    new = {axis for axis, values in asked.items() if not set(values) <= _had(matrix, stages, axis)} | {*everywhere}
     kept = {stage: _narrowed(matrix, profile, asked, new) for stage, profile in zip(names, stages, strict=True)}
     found = matrix.model_copy(update={"profiles": {**matrix.profiles, **kept}})
     if _lacking(found, name, asked) is None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
 from jdkmatrix.method.measuring import MeasureRules
-from jdkmatrix.probes.clock_speed import fastest_clock_speeds, read_clock_speed
+from jdkmatrix.probes.clock_speed import clock_reader, fastest_clock_speeds, read_clock_speed
 from jdkmatrix.records.run import Calibration
 
 _SECONDS = 6.0  # the first third warms up
@@ -76,6 +76,7 @@ def count_rounds(jdk_id: str, java: Path, burn_jar: Path, *, cpu: int) -> Calibr
             spread=answer["spread"],
             cpu=cpu,
             clock_speed=speeds.get(cpu),
+            clock_reader=clock_reader(),
         )
     except subprocess.TimeoutExpired:
         raise MatrixError(f"calibrating burn on {jdk_id}: no result within {_TIMEOUT_S:g} s") from None

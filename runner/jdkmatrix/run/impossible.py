@@ -22,7 +22,11 @@ from jdkmatrix.subjects.parts import tuning_for, workload_of
 
 
 class NoneHereError(MatrixError):
-    """None of the given cells can be measured on this host."""
+    """None of the given cells can be measured on this host. `reasons`: why not, by cell."""
+
+    def __init__(self, message: str, reasons: Mapping[CellKey, str]) -> None:
+        super().__init__(message)
+        self.reasons = reasons
 
 
 def too_few_cpus(matrix: Matrix, cells: Iterable[CellKey], topology: Topology) -> dict[CellKey, str]:
@@ -82,7 +86,7 @@ def possible_bases(
 
 def none_here(cells: Sequence[CellKey], impossible: Mapping[CellKey, str]) -> NoneHereError:
     reasons = "\n  ".join(dict.fromkeys(impossible.values()))
-    return NoneHereError(f"none of the {plural(len(cells), 'cell')} can be measured here:\n  {reasons}")
+    return NoneHereError(f"none of the {plural(len(cells), 'cell')} can be measured here:\n  {reasons}", impossible)
 
 
 def cpu_sets_of(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
 
 from jdkmatrix.cli import recording, running
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES
+from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.stopping import StoppedError
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.run import campaign as module
+from jdkmatrix.run.plan import make_plan
+from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.store.runs import RunStore
 from tests.support.outcome_runs import Change, failed, spoilt, without_driver
 from tests.support.session_runs import Sessions
@@ -137,3 +143,31 @@ def test_a_change_of_the_host_is_named_and_its_cells_are_measured_again(sessions
     assert len([*(sessions.loaded().directory / "cells").glob("*.superseded-1")]) == 2
     assert len(sessions.script.labels) == 8
     assert {fork.session for cell in sessions.loaded().cells for fork in cell.forks} == {2}
+
+
+def test_a_run_whose_last_cells_can_no_longer_be_measured_is_not_complete(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else is left to do. Had they all their blocks, the run would be."""
+    options = Options("short", {"burn_us": (0, 100)}, blocks=2)
+    sessions.cut(6, options)
+    (lacking,) = {cell.key.burn_us for cell in sessions.loaded().cells if len(cell.forks) < 2}
+    prepared: Callable[..., Prepared] = vars(running)["prepare"]
+
+    def gone(project: Any, matrix: Any, profile: Any, cells: Any, *, seed: int, **others: Any) -> Prepared:
+        stage = prepared(project, matrix, profile, cells, seed=seed, **others)
+        impossible = {cell: "no such JDK" for cell in cells if cell.burn_us in refused}
+        plan = make_plan(cells, profile, seed=seed, impossible=impossible)
+        setups = {key: one for key, one in stage.setups.items() if key not in impossible}
+        return replace(stage, plan=plan, setups=setups)
+
+    monkeypatch.setattr(running, "prepare", gone)
+    refused = {lacking}
+    sessions.told()
+    assert sessions.measure(resume=True) == 0
+    told = sessions.told()
+    assert told.count("lacks blocks and can no longer be measured here: no such JDK") == 2
+    assert "nothing to do" not in told and sessions.loaded().run.status == "interrupted"
+    refused = {100 - lacking}
+    assert sessions.measure(resume=True) == 0
+    assert sessions.loaded().run.status == "complete", "what cannot be measured has all its blocks"

@@ -6,15 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from jdkmatrix.cli import running
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.probes.clock_speed import clock_reader
 from jdkmatrix.records.provenance import PartOrigin
 from jdkmatrix.records.run import Calibration, NotTestable
-from jdkmatrix.run.impossible import NoneHereError
+from jdkmatrix.run.impossible import NoneHereError, none_here
 from jdkmatrix.run.prepared import Prepared
 from tests.support.builders import load_result, window
 from tests.support.outcome_runs import spoilt
@@ -96,7 +98,7 @@ def test_a_basis_that_cannot_be_measured_leaves_the_others(sessions: Sessions, m
 
     def none(project: Any, matrix: Any, profile: Any, cells: Any, **others: Any) -> Prepared:
         if list(cells) == BASES[1:]:
-            raise NoneHereError("none of the 1 cell can be measured here:\n  too few CPUs")
+            raise NoneHereError("none of the 1 cell can be measured here:\n  too few CPUs", {})
         return prepared(project, matrix, profile, cells, **others)
 
     monkeypatch.setattr(running, "prepare", none)
@@ -104,6 +106,29 @@ def test_a_basis_that_cannot_be_measured_leaves_the_others(sessions: Sessions, m
     told = sessions.told()
     assert "the capacity of 1 cell is not known: none of the 1 cell can be measured here: too few CPUs" in told
     assert "stage staged: 4 blocks" in told
+
+
+@pytest.mark.parametrize(("refused", "left"), [("saturate-50", "share-50"), ("share-50", "saturate-50")])
+def test_a_stage_of_which_nothing_can_be_measured_leaves_the_others(
+    refused: str, left: str, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared: Callable[..., Prepared] = vars(running)["prepare"]
+
+    def some(project: Any, matrix: Any, profile: Any, cells: Any, **others: Any) -> Prepared:
+        if len(cells) > 1 and {cell.load for cell in cells} == {refused}:
+            raise none_here(cells, dict.fromkeys(cells, "a driver on one CPU is too slow"))
+        return prepared(project, matrix, profile, cells, **others)
+
+    monkeypatch.setattr(running, "prepare", some)
+    assert sessions.measure(Options("staged", {})) == 0
+    assert "can be measured here:\n  a driver on one CPU is too slow\n" in sessions.told()
+    run, cells = sessions.loaded().run, sessions.loaded().cells
+    assert run.status == "complete" and {cell.key.load for cell in cells if cell.forks} == {left}
+    assert {one.key.load for one in run.not_testable} == {refused}
+    assert sessions.measure(resume=True) == 0 and "nothing to do" in sessions.told()
+    monkeypatch.setattr(running, "prepare", mock.Mock(side_effect=none_here(BASES, dict.fromkeys(BASES, "no JDK"))))
+    with pytest.raises(NoneHereError, match="none of the 2 cells can be measured here:\n  no JDK"):
+        sessions.measure(resume=True)
 
 
 def test_artefacts_that_were_built_anew_between_two_stages_end_the_run(
@@ -221,6 +246,16 @@ def test_what_a_microsecond_is_stays_where_a_run_is_begun_again_on_its_host(sess
     kept, taken = (FAST, FAST) if changed == "nothing" else (None, sessions.counted)
     assert sessions.known == [None, kept, taken]
     assert sessions.loaded().run.calibrations == (taken,)
+
+
+@pytest.mark.parametrize(("reader", "clock_speed"), [(clock_reader(), 200.0), ("another build of Python", None)])
+def test_the_clock_of_a_calibration_is_compared_with_what_the_same_thing_reads(
+    sessions: Sessions, reader: str, clock_speed: float | None
+) -> None:
+    sessions.counted = FAST.model_copy(update={"clock_speed": 200.0, "clock_reader": reader})
+    sessions.cut(1)
+    assert sessions.measure(resume=True) == 0
+    assert sessions.known[-1] == sessions.counted.model_copy(update={"clock_speed": clock_speed})
 
 
 def test_what_a_microsecond_is_is_counted_again_on_another_cpu(sessions: Sessions) -> None:

@@ -192,7 +192,10 @@ def test_forks_that_fell_short_stand_below_the_table(tmp_path: Path) -> None:
     ) in never
     assert "no pair" in never and "≥ " in never
     some = said({"virtual": {1: missed, 2: spoilt}})
-    assert "; ratio not judged, virtual lost 2 and liberty 0 of 5 forks.\n" in some and "not judged" in some
+    assert (
+        "; ratio not judged, virtual has no figure to compare in 2 and liberty in 0 of 5 forks.\n" in some
+        and "not judged" in some
+    )
     silence = said({"virtual": all_of(silent)})
     assert "no answers" in next(line for line in silence.splitlines() if line.startswith("  virtual "))
     assert "virtual.cpus-1.burn-0us.rate-2000#1 without a figure: no request was answered" in silence

@@ -67,6 +67,12 @@ def test_an_arm_with_options_is_an_executor_with_a_tuning() -> None:
     }
 
 
+def test_what_is_wrong_with_the_options_of_an_arm_is_told_of_the_arm() -> None:
+    text = "virtual:-Djdk.virtualThreadScheduler.parallelism=0"
+    with pytest.raises(MatrixError, match=f'^--arm: "{text}": .* must be a whole number from 1 to '):
+        arms([text])
+
+
 def test_a_file_in_an_option_is_seen_from_where_it_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server runs in a folder of its own, where the file is missing, so that every fork of that arm would fail."""
     (tmp_path / "otel.jar").touch()

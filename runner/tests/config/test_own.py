@@ -67,6 +67,7 @@ def test_braces_in_the_options_of_an_arm_are_no_placeholders() -> None:
         ({"command": SPRING, "arms": {"pool": "-XX:+UseSerialGC"}}, "-XX:+UseSerialGC belongs to the cell"),
         ({"command": "./my.sh {port}"}, "it has no {jvm_options}"),
         ({"command": "java x{arm} {port}"}, '"x{arm}": {jvm_options} and {arm} must be words of their own'),
+        ({"command": "java {arm} x {arm} {port}"}, "{arm} is in it more than once"),
         ({"command": "A=1"}, "there is no program in it"),
         ({"command": "java 'x {port}"}, "No closing quotation"),
         ({"command": SPRING, "arms": {}}, "arms: a command has pool"),
@@ -119,6 +120,7 @@ def matrix_with(**workloads: object) -> Matrix:
         ({"own": SHOP["own"]}, "a WAR needs one (allowed: restfulWS-3.1,"),
         ({**MINE, "memory_every_s": 1}, "memory_every_s: an application of your own has none"),
         ({**SHOP, "front": "servlet"}, "front: an application of your own has none"),
+        ({**MINE, "database": {"connections": 10}}, "database: an application of your own has none"),
     ],
 )
 def test_what_no_such_workload_has(table: dict[str, object], problem: str) -> None:

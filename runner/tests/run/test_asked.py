@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.load import parse_files
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.run.asked import with_values
 from jdkmatrix.run.plan import select_cells, stages
@@ -121,3 +122,20 @@ def test_a_quota_is_a_variant_of_each_workload() -> None:
     assert limits and limits.threads_max == 20_000, "its other limits stay"
     with pytest.raises(MatrixError, match="--cpu-quota: spawn-work has no server to give a quota to"):
         Options("quick", {"workload": ("spawn-work",)}, quotas_cpus=(1.0,)).with_quotas(MATRIX)
+
+
+@pytest.mark.parametrize(("profile", "executor"), [("bank-sql", "tomcat"), ("mission", "liberty")])
+def test_a_check_of_one_executor_against_itself_has_both_arms_everywhere(profile: str, executor: str) -> None:
+    """Also where the profile includes its second arm only somewhere."""
+    options = Options(profile, {}, aa=executor)
+    found = select_cells(options.apply(parse_files(FILES, options.asked)), profile)
+    groups = grouped((cell.group, cell.executor) for cell in found)
+    assert groups and all(sorted(arms) == [executor, f"{executor}-aa"] for arms in groups.values())
+
+
+def test_experiments_have_no_ratio_that_says_when_to_stop() -> None:
+    options = Options(
+        "quick", {"workload": ("pinning-lock",), "load": ("count-100",), "executor": ("virtual",)}, max_blocks=9
+    )
+    with pytest.raises(MatrixError, match="--max-blocks: no ratio says when experiments without a server have enough"):
+        options.apply(parse_files(FILES, options.asked))
