@@ -18,6 +18,7 @@ from jdkmatrix.figures.metrics import P99, Metric, metrics_of
 from jdkmatrix.figures.paired import least_error_of
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.attainment import contrast
+from jdkmatrix.loads.base import Bound
 from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
@@ -171,6 +172,12 @@ def _driven_alike(cell: CellStats, base: CellStats) -> bool:
     return not cell.driver or not base.driver or cell.driver == base.driver
 
 
+def _only_least(cell: CellStats, metric: Metric) -> bool:
+    """Return whether its forks have only lower bounds of a figure of which more is better."""
+    bounds = {one.bound for one in cell.figures(metric).values()}
+    return metric.more_is_better and not cell.by_block(metric) and Bound.AT_LEAST in bounds
+
+
 def _gap(
     key: CellKey, cell: CellStats | None, base: CellStats | None, then: str, now: str
 ) -> tuple[str | None, list[str]]:
@@ -180,8 +187,11 @@ def _gap(
     elif not _driven_alike(cell, base):
         return f"{cell_words(key)}: driven by {base.driver} {then}, by {cell.driver} {now}", []
     elif cell.usable and base.usable:
-        gone = (one for one in metrics_of(cell.load) if base.by_block(one) and not cell.by_block(one))
-        return None, [f"{cell_words(key)}, {one.title}: no fork has a figure to compare {now}" for one in gone]
+        gone = [(one, now) for one in metrics_of(cell.load) if base.by_block(one) and not cell.by_block(one)]
+        # Then at least so much, now a figure: it may be less.
+        least = ((one, then) for one in metrics_of(cell.load) if cell.by_block(one) and _only_least(base, one))
+        lost = (f"{one.title}: no fork has a figure to compare {at}" for one, at in (*gone, *least))
+        return None, [f"{cell_words(key)}, {text}" for text in lost]
     else:
         sides = [side for side, one in ((then, base), (now, cell)) if not one.usable]
         why = f"{cell_words(key)}: no usable fork {' and '.join(sides)}"

@@ -23,14 +23,16 @@ from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides
 from jdkmatrix.report.compare_page import headings, outcome
 from jdkmatrix.report.words.sentences import cell_words
+from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.unpaired import unpaired_ratio
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.outcome_runs import all_of, hung, missed, spoilt, windows_of, with_outcomes
 from tests.support.project import ROOT, matrix_command
-from tests.support.records import with_forks, with_forks_of, with_load
+from tests.support.records import altered, with_forks, with_forks_of, with_load
 from tests.support.served_runs import QUICK, Shape, made_up
 from tests.support.sites import later, stored
+from tests.support.stepped_runs import searched
 
 SHAPE = Shape(blocks=5, windows=1)
 DAY = "2025-01-02"
@@ -122,7 +124,9 @@ def test_what_a_longer_run_lost_in_later_blocks_counts(loaded: LoadedRun) -> Non
     hangs = with_outcomes(made_up(replace(SHAPE, blocks=9)), {"virtual": dict.fromkeys((6, 7, 8, 9), hung)})
     found = compare_sides(side(loaded), side(later(hangs, "longer", DAY)), threshold=0.05)
     words = {change.word for change in found.changes if change.key.executor == "virtual"}
-    assert any(word.startswith("not judged: after lost 4 of 9 and before 0 of 5") for word in words)
+    assert any(
+        word.startswith("not judged: after has no figure to compare in 4 of 9 and before in 0 of 5") for word in words
+    )
 
 
 def test_two_jdks_of_a_run_are_paired_in_blocks(loaded: LoadedRun) -> None:
@@ -162,7 +166,7 @@ def failing(loaded: LoadedRun, forks: int) -> LoadedRun:
 def test_forks_that_fail_are_told_and_what_is_left_of_them_is_not_judged(loaded: LoadedRun) -> None:
     found = compare_sides(side(loaded), side(failing(loaded, 4)), threshold=0.05)
     words = {(c.figure, c.over): c.word for c in found.changes if c.key.executor == "virtual"}
-    assert words["throughput", None].startswith("not judged: after lost 4 and before 0 of 5")
+    assert words["throughput", None].startswith("not judged: after has no figure to compare in 4 and before in 0 of 5")
     assert words["throughput", "liberty"].startswith("not judged")
     outcome = next(c for c in found.changes if c.figure == "outcome")
     assert outcome.shown.endswith("in 1 of 5 forks against 5 of 5 before")
@@ -172,7 +176,9 @@ def test_forks_that_fail_are_told_and_what_is_left_of_them_is_not_judged(loaded:
     one = side(failing(loaded, 4))
     within = (replace(one, axis="executor", value=executor) for executor in ("liberty", "virtual"))
     alone = {c.figure: c for c in compare_sides(*within, threshold=0.05).changes}
-    assert alone["throughput"].word.startswith("not judged: virtual lost 4 and liberty 0 of 5")
+    assert alone["throughput"].word.startswith(
+        "not judged: virtual has no figure to compare in 4 and liberty in 0 of 5"
+    )
     assert alone["outcome"].shown.endswith("in 1 of 5 forks against 5 of 5 with liberty")
     gone = compare_sides(side(loaded), side(failing(loaded, 5)), threshold=0.05)
     assert [text for text in gone.left_out if "virtual" in text and "no usable fork after" in text]
@@ -187,6 +193,23 @@ def test_a_p99_that_is_a_bound_in_one_fork_is_told_as_one() -> None:
     values = {one.key.executor: one.values for one in found.changes if one.figure == "p99" and one.over is None}
     old, _, new = values["virtual"].partition(" → ")
     assert old.startswith("≥ ") and new.startswith("≥ ") and "≥" not in values["liberty"]
+
+
+def test_a_figure_that_was_a_bound_is_no_all_clear() -> None:
+    """Before, every search held even the highest rate that it tried; after, a lower one was the most."""
+    after = searched(made_up(SHAPE))
+    held = {"outcome": SearchOutcome.CEILING_HELD.value}
+    before = with_forks(
+        after, lambda _, fork: altered(fork, {"capacity": fork.capacity and fork.capacity.model_copy(update=held)})
+    )
+    sides = side(before), side(later(after, "after", DAY))
+    found = compare_sides(*sides, threshold=0.05)
+    assert not found.regressions and {text.rpartition(", ")[2] for text in found.lost} == {
+        "Rate held: no fork has a figure to compare before"
+    }
+    assert compare_sides(*sides[::-1], threshold=0.05).lost == tuple(
+        text.removesuffix("before") + "after" for text in found.lost
+    ), "a rate that is known gives way to a bound"
 
 
 def test_a_lost_figure_is_no_all_clear(tmp_path: Path, loaded: LoadedRun, capsys: pytest.CaptureFixture[str]) -> None:

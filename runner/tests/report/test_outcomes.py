@@ -178,7 +178,7 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(
         assert (now.verdict, now.p_adjusted) == (Verdict.NOT_JUDGED, None)
         assert now.ratio.blocks == 2 and now.ratio.p_value is not None, "it could have been"
     one, other = (3, 0) if "virtual" in changes else (0, 3)
-    lost = f"virtual lost {one} and liberty {other} of 5 forks"
+    lost = f"virtual has no figure to compare in {one} and liberty in {other} of 5 forks"
     answer = answer_of(loaded)
     assert answer.lead == f"temurin-25: throughput not judged: {lost}" and answer.amber
     assert dict(answer.sentences)["Throughput"].startswith(f"not judged: {lost} (ratio ")
@@ -187,7 +187,7 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(
     assert (heat.tone, heat.basis, heat.decided) == ("unjudged", "not judged", False)
     versus = row_of(loaded, "virtual").versus
     assert versus.amber and (versus.under or "").endswith("not judged")
-    assert "not judged: the arms lost" in (versus.title or "")
+    assert "not judged: the arms have no figure" in (versus.title or "")
     assert table_of(precision_section(JudgedRun(loaded)), "Precision")[0]["Ended by"] == "not judged"
 
 
@@ -203,7 +203,7 @@ def test_a_check_of_an_executor_against_itself_is_not_judged_either(closed_loop:
     loaded = with_outcomes(closed_loop, {"liberty-aa": {1: spoilt}})
     told = {notice.title: notice for notice in run_notices(JudgedRun(loaded))}
     assert told["A/A check not judged"].weight == "warn"
-    assert told["A/A check not judged"].text.endswith("the arms lost 1 and 0 of 5 forks.")
+    assert told["A/A check not judged"].text.endswith("the arms have no figure to compare in 1 and 0 of 5 forks.")
 
 
 def test_a_check_whose_forks_miss_their_rate_is_one_of_outcomes() -> None:

@@ -97,6 +97,9 @@ def test_what_a_run_that_was_cut_off_did_not_come_to_has_not_ended(blocks: int, 
     cells = tuple(one.model_copy(update={"forks": one.forks[:blocks]}) for one in loaded.cells)
     cut = replace(loaded, run=altered_run(loaded.run, {"status": "interrupted"}), cells=cells)
     assert {row["Ended by"] for row in rows_of(cut)} == {ended_by}
+    for precision in (0.5, 0.0001):  # so few blocks are not looked at
+        ends = {row["Ended by"] for row in rows_of(with_stopping(cut, precision))}
+        assert (ends == {"not complete"}) == (blocks == 2)
 
 
 TWELVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=12, windows=1)

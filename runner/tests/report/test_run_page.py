@@ -141,10 +141,14 @@ def test_a_row_says_how_it_compares_and_why_it_does_not(page: PageOfRun) -> None
     even = page.row(jdk="temurin-25", executor="virtual", cpus=2, burn_us=100).versus
     assert "no difference seen" in (even.title or "") and not even.amber
     unequal = page.row(jdk="temurin-21.0.8", executor="virtual", cpus=1, burn_us=100).versus
-    assert unequal.amber and "not judged: the arms lost 0 and 1 of 3 forks" in (unequal.title or "")
+    assert unequal.amber and "not judged: the arms have no figure to compare in 0 and 1 of 3 forks" in (
+        unequal.title or ""
+    )
     assert (unequal.under or "").endswith(" not judged")
     lost = page.row(jdk="temurin-21.0.8", executor="virtual", cpus=2, burn_us=100).versus
-    assert lost.text == "–" and (lost.title or "").startswith("no usable fork of liberty; the arms lost 0 and 3 of 3")
+    assert lost.text == "–" and (lost.title or "").startswith(
+        "no usable fork of liberty; the arms have no figure to compare in 0 and 3 of 3"
+    )
 
 
 def test_every_cell_that_is_not_ok_is_listed_with_a_link(page: PageOfRun) -> None:
@@ -251,6 +255,15 @@ def test_a_condition_that_a_run_has_not_is_no_trouble() -> None:
         [False, False],
         [False, True],
     ]
+
+
+def test_a_pair_that_is_judged_by_its_leading_figure_has_a_map_of_no_other() -> None:
+    usual, other = (
+        PageOfRun(made_up(replace(QUICK, executors=("liberty", name)))) for name in ("virtual", "virtual-bounded-200")
+    )
+    assert usual.maps[0].columns == ("Throughput", "CPU per request") and other.maps[0].columns == ("Throughput",)
+    (how,) = found(other.page.blocks, HowToRead)
+    assert how.pairs == ""
 
 
 def test_a_ratio_over_another_pool_is_not_told_as_one_over_the_servers_own() -> None:

@@ -24,10 +24,12 @@ from jdkmatrix.records.load_results import Interval
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.kinds import Charts
+from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.answers import cpu_scope
+from jdkmatrix.report.run_page.cells_table import troubles_section
 from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
@@ -335,6 +337,26 @@ def test_searches_without_an_end_inside_their_range_are_bounds(
     capacity = judgements.of(CAPACITY, key)
     assert capacity is None or capacity.verdict is Verdict.NOT_JUDGED
     assert judgements.comparison(CAPACITY, key).losses.numerator == len(outcomes)
+
+
+def test_no_other_figure_takes_the_place_of_a_leading_one_that_cannot_be_compared(closed_loop: LoadedRun) -> None:
+    """Every fork of virtual threads held even the highest rate that was tried."""
+    held = dict.fromkeys(range(1, 6), SearchOutcome.CEILING_HELD)
+    loaded = ended(searched(replace(closed_loop, cells=closed_loop.cells[:2])), held)
+    _, judgements = judged(loaded)
+    found = advise(judgements, key_of(loaded))
+    assert (found[0].figure, found[0].word) == (CAPACITY.id, "not judged") and found[0].value.startswith("≥ ")
+    assert {one.side for one in found} == {Side.OPEN} and THROUGHPUT.id in {one.figure for one in found}
+    why = "no block has a figure of both that compares"
+    assert f"Rate held is not judged where {why}: it was ≥ " in found[0].sentence
+    assert answer_of(loaded).lead.endswith(f": rate held not judged: {why}")
+
+
+def test_a_cell_that_fell_short_without_a_reason_says_in_what(closed_loop: LoadedRun) -> None:
+    failed = dict.fromkeys(range(1, 6), SearchOutcome.FLOOR_FAILED)
+    page = JudgedRun(ended(searched(replace(closed_loop, cells=closed_loop.cells[:2])), failed))
+    (section,) = troubles_section(page)
+    assert "Held a rate in 0 of 5 forks" in str(section) and "no reason was recorded" not in str(section)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.heat import outcome_tone, tone
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, counted
 from jdkmatrix.report.cells.shown import of_metric
-from jdkmatrix.report.words.numbers import apart, much, off_one, ratio_value, reads_as_factor, than
+from jdkmatrix.report.words.numbers import Figure, apart, much, off_one, ratio_value, reads_as_factor, than
 from jdkmatrix.report.words.sentences import PairFinding, capitalised, finding, marked_interval, not_judged_words
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import CONFIDENCE
@@ -86,7 +86,8 @@ class Advice:
 def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
     """Advise by what forks did, where some did not do what their load asks for, and by each figure of the load that
     virtual threads and the pool both have; `key`: of virtual threads. What forks did comes first, unless it is
-    undecided and a figure is decided. p99 comes last, where it is measured and not judged."""
+    undecided and a figure is decided. p99 comes last, where it is measured and not judged. Where both have the leading
+    figure of the load and it cannot be compared, no other takes its place."""
     cells = judgements.cells
     cell, pool = cells.get(key), cells.get(key.model_copy(update={"executor": own_pool(key.server)}))
     if cell is None or pool is None:
@@ -108,6 +109,12 @@ def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
         return replace(one, side=_SIDE_OF[outcomes.finding], sentence=sentence, note="")
 
     figures = tuple(of(metric, judged) for metric, judged in found)
+    if (bounds := _bounds(cell, pool, found)) and not (outcomes and outcomes.differs):
+        others = (
+            replace(one, side=Side.OPEN, sentence=_of_figure(metric, judged), note="")
+            for one, (metric, judged) in zip(figures, found, strict=True)
+        )
+        return (bounds, *told, *others, *_service_times(cell, pool))
     decided = any(one.side is not Side.OPEN for one in figures)
     first = (*figures, *told) if decided and not (outcomes and outcomes.differs) else (*told, *figures)
     return (*first, *_service_times(cell, pool)) if first else ()
@@ -144,23 +151,36 @@ def _service_times(cell: CellStats, pool: CellStats) -> tuple[Advice, ...]:
     both = [of_metric(P99, one, why="") for one in (cell, pool)]
     if P99 in metrics_of(cell.load) or any(one.sort is None for one in both):
         return ()
+    return (_unjudged(P99, "p99", both, "in a closed loop, where a slow answer delays the next request"),)
+
+
+def _bounds(cell: CellStats, pool: CellStats, found: Sequence[tuple[Metric, Judged]]) -> Advice | None:
+    """Report the leading figure of the load where both have it, no block has two that compare, and another figure could
+    take its place."""
+    leading = next(iter(metrics_of(cell.load)), None)
+    if leading is None or not found or found[0][0] is leading:
+        return None
+    both = [of_metric(leading, one, why="") for one in (cell, pool)]
+    if any(one.sort is None for one in both):
+        return None
+    return _unjudged(leading, capitalised(leading.name), both, "where no block has a figure of both that compares")
+
+
+def _unjudged(metric: Metric, name: str, both: Sequence[Figure], why: str) -> Advice:
+    """Report a figure of virtual threads and of the pool without a verdict."""
     one, other = (figure.text for figure in both)
-    sentence = (
-        "p99 is not judged in a closed loop, where a slow answer delays the next request: it was "
-        f"{one} ms with {_VIRTUAL} and {other} ms with {_POOL}."
-    )
-    told = Advice(
-        figure=P99.id,
-        title=P99.title,
+    unit = f" {metric.unit}" if metric.unit else ""
+    return Advice(
+        figure=metric.id,
+        title=metric.title,
         side=Side.OPEN,
         word=PairFinding.NOT_JUDGED.value,
         tone="none",
         value=f"{one} / {other}",
-        under="ms, not judged",
+        under=f"{metric.unit}, not judged".lstrip(", "),
         judged=False,
-        sentence=sentence,
+        sentence=f"{name} is not judged {why}: it was {one}{unit} with {_VIRTUAL} and {other}{unit} with {_POOL}.",
     )
-    return (told,)
 
 
 def over_runs(advice: Sequence[Advice], runs: Sequence[Sequence[Advice]], asked: str) -> tuple[Advice, ...]:

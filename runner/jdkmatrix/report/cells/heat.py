@@ -107,11 +107,13 @@ def _cell(judgements: Judgements, figure: Metric | str, key: CellKey, pair: Pair
 
 
 def mapped(judgements: Judgements, piece: Slice, metrics: Sequence[Metric]) -> tuple[Metric | str, ...]:
-    """Return what heat maps show: these metrics, as far as they are judged, after the question that forks were asked,
-    where its outcomes are worth a place."""
-    found = [one for key in piece.keys if key.executor == piece.pair.numerator and (one := judgements.outcomes(key))]
+    """Return what heat maps show: the first of these metrics and the others as far as the run compares them, after the
+    question that forks were asked, where its outcomes are worth a place."""
+    keys = [key for key in piece.keys if key.executor == piece.pair.numerator]
+    found = [one for key in keys if (one := judgements.outcomes(key))]
+    others = (metric for metric in metrics[1:] if any(judgements.comparison(metric, key) for key in keys))
     asked = next((one.question.title for one in found if one.worth_reporting and one.question.in_tables), None)
-    return (*([asked] if asked else []), *(metrics[:1] if piece.pair.is_tuning else metrics))
+    return (*([asked] if asked else []), *metrics[:1], *others)
 
 
 def scorecard(judgements: Judgements, figures: Sequence[Metric | str], piece: Slice, of: str = "") -> HeatMap:

@@ -93,8 +93,8 @@ def _answer(
         tallies = [(metric.title, _tally(pair, by_key, metric, len(keys))) for metric, by_key in told]
         return AnswerBox(jdk, (*seen, *first, *tallies, *behind), amber)
     (key,) = keys
-    sentences = pair_sentences(judgements, key, [metric for metric, _ in told])
-    lead = _lead(pair, [(metric, by_key[key]) for metric, by_key in told], next(iter(news.values()), None))
+    sentences = pair_sentences(judgements, key, metrics if told else ())
+    lead = _lead(pair, metrics, [(metric, by_key[key]) for metric, by_key in told], next(iter(news.values()), None))
     return AnswerBox(f"{jdk}: {lead}", (*seen, *sentences, *behind), amber)
 
 
@@ -125,8 +125,11 @@ def _crossovers(pair: Pair, found: Mapping[CellKey, PairFinding | None]) -> list
     ]
 
 
-def _lead(pair: Pair, judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedOutcomes | None) -> str:
-    """Say who is ahead: by which forks did as asked where that differs or nothing else is known, else by the figure."""
+def _lead(
+    pair: Pair, metrics: Sequence[Metric], judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedOutcomes | None
+) -> str:
+    """Say who is ahead: by which forks did as asked where that differs or nothing else is known, else by the leading
+    figure, the first of `metrics`."""
     if outcomes is not None and (outcomes.differs or not judged):
         found = outcomes.finding
         ahead = {PairFinding.BETTER: pair, PairFinding.WORSE: pair[::-1]}.get(found)
@@ -134,6 +137,8 @@ def _lead(pair: Pair, judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedO
             return f"{pair.numerator} {outcomes.against} with {pair.base}, {found.value}"
         return f"{ahead[0]} ahead of {ahead[1]}: {pair.numerator} {outcomes.against}"
     metric, leading = judged[0]
+    if metric is not metrics[0]:
+        return f"{metrics[0].name} not judged: no block has a figure of both that compares"
     found = finding(leading, metric)
     better, worse = pair if found is PairFinding.BETTER else pair[::-1]
     undecided = {

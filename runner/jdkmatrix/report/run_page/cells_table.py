@@ -22,6 +22,7 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.inline import badge, element, joined, link, paragraphs, say, small
 from jdkmatrix.report.blocks.kinds import Items, PageBlock, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted, TableRow, axis_column, columns
+from jdkmatrix.report.cells.judgements import of_forks
 from jdkmatrix.report.cells.shown import KIND_WORDS, ShownCell, columns_of, named, shown_cells, state_badge, state_text
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import numbered
@@ -190,6 +191,8 @@ def _not_ok(one: ShownCell, run: RunRecord) -> tuple[Cell, ...] | None:
         reasons = fork_lines(spoilt, shortfalls=one.cell.fell_short)
         if one.state is State.OK and not (reasons or (one.cell.is_program and spoilt)):
             return None
+        if one.cell.fell_short and not reasons:
+            reasons = (f"{one.cell.question.title} in {of_forks(one.cell.attained)}",)
     status, css = ("some forks", "not-steady") if one.state is State.OK else (state_text(one.cell), one.state.css)
     return _row(one.key, one.href, status, css, reasons or (_NO_REASON,))
 

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from jdkmatrix.domain.executors import base_of, first_arm
 from jdkmatrix.domain.quantities import plural
+from jdkmatrix.figures.metrics import metrics_of
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, joined, say, strong
 from jdkmatrix.report.blocks.kinds import Container, HowToRead, Notice, PageBlock, Prose, Section, WebPage
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.slices import of_kinds, slices
+from jdkmatrix.report.cells.judgements import Judgements
+from jdkmatrix.report.cells.slices import Slice, of_kinds, slices
 from jdkmatrix.report.claims.published import claim_in_run, published_blocks
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.answers import sections
@@ -24,8 +26,8 @@ def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequenc
     """Build the page. `experiments`: its sections on those; `notices`: as run_notices; `root` leads to the site."""
     run, cells, judgements = judged.run, judged.cells, judged.judgements
     served = bool(cells.keys) or not experiments
-    measured = (one.pair for one in slices(cells) if not one.pair.absent(one.executors))
-    pairs = dict.fromkeys(f"{pair.numerator} over {pair.base}" for pair in measured if not pair.is_tuning)
+    measured = (one for one in slices(cells) if not one.pair.absent(one.executors))
+    pairs = dict.fromkeys(f"{one.pair.numerator} over {one.pair.base}" for one in measured if _whole(judgements, one))
     parts: list[PageBlock] = []
     if served:
         family = family_words(judgements.comparisons, judgements.checks)
@@ -62,6 +64,13 @@ _MENU = {
     "jdks": "JDKs",
     "host": "Host",
 }
+
+
+def _whole(judgements: Judgements, piece: Slice) -> bool:
+    """Return whether the pair is compared by more than the leading figure."""
+    keys = (key for key in piece.keys if key.executor == piece.pair.numerator)
+    cells = (cell for key in keys if (cell := judgements.cells.get(key)))
+    return any(judgements.comparison(metric, cell.key) for cell in cells for metric in metrics_of(cell.load)[1:])
 
 
 def _menu(served: bool, experiments: Sequence[Section], later: Sequence[PageBlock]) -> Iterator[tuple[str, str]]:

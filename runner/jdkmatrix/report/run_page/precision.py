@@ -110,8 +110,9 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules) -> Iterator
         forks = min(len(one.record.forks) for one in (cell, base))
         cut_off = run.run.status != "complete" and forks < ordered[key.cell_id]
         ended_by = "not complete" if cut_off else "fixed number"
-        if run.run.stopping is not None:
-            early = "not precise enough" if more_help(ratio, rules) else "readings too coarse"
+        if run.run.stopping is not None and not (cut_off and forks < rules.min_blocks):
+            coarse = not more_help(ratio, rules)
+            early = "readings too coarse" if coarse else "not complete" if cut_off else "not precise enough"
             short = "limit of blocks" if forks >= rules.max_blocks else early
             ended_by = "precise enough" if tells(ratio, rules.precision) else short
         yield (

@@ -253,7 +253,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str], own: Collection[str]) ->
             **{axis: getattr(key, axis) for axis in PICKED},
             load_words=loads_words([cell.load]),
             load_table=judged.run.load_table(key.load),
-            driver=cell.driver,
+            driver=cell.driver or of_pool.driver,  # a fork that failed before its windows had none
             protocol=protocol_of(both),
             settings=tuple(one.record.identity.settings for one in both),
             asked=asked_of(cell),
@@ -325,7 +325,7 @@ def _cells(judgements: Judgements) -> Iterator[MeasuredCell]:
         judged = judgements.of(metric, key)
         yield MeasuredCell(
             **{axis: getattr(key, axis) for axis in (*PICKED, "executor")},
-            driver=cell.driver,
+            driver=next((one.driver for one in (cell, *cells.some(cells.peers(key))) if one.driver), None),
             figure=metric.title,
             over=None if over == key.executor else over,
             value=ratio_value(judged.ratio) if judged else None,

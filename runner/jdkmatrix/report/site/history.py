@@ -119,6 +119,7 @@ def _history(measured: Sequence[tuple[RunDigest, MeasuredCondition]], hosts: Map
 
 def _runs(measured: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Iterator[MeasuredRun]:
     before: tuple[str, ...] = ()
+    load_before = measured[0][1].load_table
     number, commit = 0, measured[0][0].commit
     for run, condition in measured:
         jdk = dict(run.jdks).get(condition.jdk, "not known")
@@ -133,7 +134,9 @@ def _runs(measured: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Iterator[M
             f"kernel {run.kernel}",
             f"application {dict(run.own).get(condition.workload, 'of the project')}",
         )
-        new = _new(now, before or now)
+        # A load that is derived from a capacity comes to another rate or number of connections in each run.
+        same_load = condition.load_table == load_before
+        new = _new(now[same_load:], (before or now)[same_load:])
         number += bool(new)
         yield MeasuredRun(
             *(run, condition, _time_ms(run.started_at), jdk, server),
@@ -142,7 +145,7 @@ def _runs(measured: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Iterator[M
             new=new,
             number=str(number) if new else "" if run.commit != commit else None,
         )
-        before, commit = now, run.commit
+        before, load_before, commit = now, condition.load_table, run.commit
 
 
 def _new(now: Sequence[str], before: Sequence[str]) -> tuple[str, ...]:

@@ -102,13 +102,14 @@ def possible_words(judged: Judged) -> str:
 
 
 def losses_words(losses: Losses, numerator: str = "", denominator: str = "") -> str:
-    """Say how many forks each arm lost, the numerator first, and name both arms where their names are given."""
+    """Say in how many forks each arm has no figure that compares, the numerator first, and name both arms where their
+    names are given. Such a fork may be lost, or its figure a bound."""
     one, other = losses.numerator, losses.denominator
     both = plural(losses.denominator_of, "fork")
     of = "" if losses.numerator_of == losses.denominator_of else f" of {losses.numerator_of}"
     if numerator:
-        return f"{numerator} lost {one}{of} and {denominator} {other} of {both}"
-    return f"the arms lost {one}{of} and {other} of {both}"
+        return f"{numerator} has no figure to compare in {one}{of} and {denominator} in {other} of {both}"
+    return f"the arms have no figure to compare in {one}{of} and {other} of {both}"
 
 
 def not_judged_words(judged: Judged, *arms: str) -> str:

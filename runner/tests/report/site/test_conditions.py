@@ -17,6 +17,7 @@ from jdkmatrix.report.site.home import home_page, offered
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.outcome_runs import all_of, hung, with_outcomes
 from tests.support.pages import found, plain
 from tests.support.ramped_runs import LEVEL, ramped
 from tests.support.served_runs import Shape, made_up
@@ -26,6 +27,15 @@ from tests.support.stepped_runs import searched
 
 FIVE = Shape(blocks=5, windows=1)
 ALONE = replace(FIVE, jdks=("temurin-25",))
+
+
+def test_a_driver_is_that_of_the_arm_that_was_measured() -> None:
+    """Otherwise a run whose virtual threads all hang in their warm-up would answer alone, and decide nothing."""
+    sound = made_up(ALONE)
+    (usual,) = digest_of(sound).conditions
+    hangs = digest_of(with_outcomes(sound, {"virtual": all_of(hung)}))
+    assert usual.driver and [one.driver for one in hangs.conditions] == [usual.driver]
+    assert {one.driver for one in hangs.cells} == {usual.driver}
 
 
 def test_one_line_sums_up_all_conditions() -> None:

@@ -114,6 +114,19 @@ def points_of(chart: Chart) -> Sequence[Row]:
     return chart.drawing.datasets["points"]
 
 
+def test_a_load_that_is_derived_from_a_capacity_is_the_same_load_in_every_run() -> None:
+    def derived(run: RunDigest, rate_rps: int, table: str) -> RunDigest:
+        words = f"half of {2 * rate_rps} requests/s"
+        same = (replace(one, load_words=words, load_table=table) for one in run.conditions)
+        return replace(run, conditions=tuple(same))
+
+    runs = [derived(run, 1200 + day, "a") for day, run in enumerate(digests([0.8, 0.8, 0.8]))]
+    ((history,), _) = histories(runs)
+    assert [one.new for one in history.runs] == [(), (), ()] and "2404" in str(history.runs[0].under)
+    ((history,), _) = histories([derived(runs[0], 1300, "b"), *runs[1:]])
+    assert [len(one.new) for one in history.runs] == [0, 0, 1], "half of another capacity, or another share"
+
+
 def without_verdicts(run: RunDigest) -> RunDigest:
     """Return the run without verdicts, as after a single block."""
     advice = ((one, tuple(replace(told, judged=False) for told in one.advice)) for one in run.conditions)
