@@ -69,6 +69,8 @@ KINDS: dict[str, Kind] = {
     _ANY_OTHER: "fault",
     # The work of a request was not as it should be: because of the host's clock, or of another compilation.
     BURN_OFF: "fault",
+    # Of an invalid fork alone: gates refused so many windows of its search that it was given up.
+    "no-capacity": "fault",
     # Limits are set to be run into.
     **dict.fromkeys(LIMIT_CODES, "outcome"),
     # What the server owed under load: a shortfall of a window (Window.shortfalls), never a fault, wherever it appears.

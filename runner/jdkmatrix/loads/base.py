@@ -227,6 +227,14 @@ class Steps(LoadKind[L]):
         return best_window(fork).sut.cpu_share
 
     @staticmethod
+    def most_rps(fork: Fork, *, saturated: bool) -> ForkFigure:
+        """Return the most of any step that counts; at least that, if the server was not saturated, or a gate refused a
+        step in which more was answered."""
+        most = best_window(fork).load.succeeded_rps
+        refused_more = any(not one.valid and one.load.succeeded_rps > most for one in fork.windows)
+        return ForkFigure(most, Bound.NONE if saturated and not refused_more else Bound.AT_LEAST)
+
+    @staticmethod
     def most_words(most: ForkFigure) -> str:
         """Describe the throughput of the best step: "at least" that, if a further one might have had more."""
         rate = f"{rate_words(most.value)} req/s"

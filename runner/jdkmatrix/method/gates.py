@@ -33,15 +33,16 @@ def refusals(seen: Observation, limits: Thresholds, context: WindowContext = DEF
 
 
 def beside_peers(windows: Sequence[Window], limits: Thresholds) -> tuple[Window, ...]:
-    """Judge each window of a closed-loop fork against the others under the same load, since fewer connections may keep
-    a server less busy. A CPU quota is refilled ten times a second: readings that span one more refill show more than
-    all of it, which must not become a best that other windows fall short of."""
+    """Judge each window of a closed-loop fork against the valid ones under the same load, since fewer connections may
+    keep a server less busy, and what spoilt a window, such as a compiler at work, busier. A CPU quota is refilled ten
+    times a second: readings that span one more refill show more than all of it, which must not become a best that other
+    windows fall short of."""
     best: dict[Load, float] = {}
-    for window in windows:
+    for window in (one for one in windows if one.valid):
         best[window.load.load] = max(min(window.sut.cpu_share, 1.0), best.get(window.load.load, 0.0))
 
     def judged(window: Window) -> Window:
-        seen = Observation(window.load, window.sut, best_cpu_share=best[window.load.load])
+        seen = Observation(window.load, window.sut, best_cpu_share=best.get(window.load.load))
         found = tuple(STARVED.check(seen, limits, DEFAULT_CONTEXT))
         return window.model_copy(update={"reasons": (*window.reasons, *found)}) if found else window
 

@@ -83,7 +83,8 @@ BURN = Gate(
     "After the windows, the warm server runs the work of a request on its own. The fastest run must take as long as "
     "was asked for, at the speed that the CPU has at that moment. This gate refuses the whole fork.",
     "A clock that changed during the windows and changed back; the page shows its speed before each of them. Work that "
-    "is off by no more than the differences between the server’s CPUs.",
+    "is off by no more than the differences between the server’s CPUs. A fork whose server was overloaded by a rising "
+    "load: it still works on what is left.",
 )
 SERVER_GATES = (
     Gate(

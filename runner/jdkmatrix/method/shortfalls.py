@@ -19,13 +19,13 @@ class ResultLimits(Table):
 
 def window_shortfalls(load: LoadResult, limits: ResultLimits, *, service_s: float = 0.0) -> tuple[Reason, ...]:
     """Return the server's shortfalls under its load; empty if there are none. `service_s`: see WindowContext."""
-    return tuple(_of_answers(load, limits, service_s))
+    return tuple(_of_answers(load, limits, _answer_s(load, service_s)))
 
 
-def _of_answers(load: LoadResult, limits: ResultLimits, service_s: float) -> Iterator[Reason]:
+def _of_answers(load: LoadResult, limits: ResultLimits, answer_s: float) -> Iterator[Reason]:
     if load.completed == 0:
         yield Reason(code="no-answers", message="no request was answered", figures={"completed": 0})
-    due = _due(load, service_s)
+    due = _due(load, answer_s)
     # A server that at once refuses what is too much for it does not keep up.
     if due is not None and (share := load.succeeded / due if due else 0.0) < limits.achieved_rate_min:
         well = " with status 2xx" if load.non_2xx else ""
@@ -44,15 +44,23 @@ def _of_answers(load: LoadResult, limits: ResultLimits, service_s: float) -> Ite
         )
 
 
-def _due(load: LoadResult, service_s: float) -> float | None:
+def _answer_s(load: LoadResult, service_s: float) -> float:
+    """Return how long answers of a server that keeps up take: what is due later than that before the end of a window
+    is answered after it. That is half of the requests' time in the second that was best: those of a server that does
+    not keep up take longer from second to second."""
+    typical_us = [one.p50_us for one in load.intervals if one.p50_us is not None]
+    return max(service_s, min(typical_us) / 1e6) if typical_us else service_s
+
+
+def _due(load: LoadResult, answer_s: float) -> float | None:
     """Return how many requests were due early enough to be answered in time; None for a closed loop."""
     match load.load:
         case RateLoad() as asked:
             # A driver may start its connections one after another, and then owes fewer than this.
             due = asked.rate_rps * load.duration_s if load.due is None else load.due
             # If the load was on before, responses to earlier requests stand in for those that come too late.
-            return due if load.latency_from_s else max(0.0, due - asked.rate_rps * service_s)
+            return due if load.latency_from_s else max(0.0, due - asked.rate_rps * answer_s)
         case RampLoad() as ramp:
-            return float(ramp.due_until(load.duration_s - service_s))
+            return float(ramp.due_until(load.duration_s - answer_s))
         case _:
             return None

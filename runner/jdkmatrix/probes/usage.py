@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from jdkmatrix.domain.quantities import rise
 from jdkmatrix.host.limit_groups import QuotaCounters
 from jdkmatrix.probes.process import ATTACH_THREADS, JIT_THREADS, Reading, cpu_ns_of, cpu_share_of, difference
-from jdkmatrix.records.readings import QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US, WindowReading
+from jdkmatrix.records.readings import HOOK_CALLS, QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US, WindowReading
 from jdkmatrix.records.windows import Gauges, Sample, SutUsage
 
 
@@ -68,8 +68,10 @@ def usage(
     )
 
 
-def rises(before: Gauges | None, after: Gauges | None) -> tuple[WindowReading, ...]:
-    """Return what is known since the last reset, and the rise of every total that both readings have."""
+def rises(before: Gauges | None, after: Gauges | None, *, more_than_window: bool = False) -> tuple[WindowReading, ...]:
+    """Return what is known since the last reset, and the rise of every total that both readings have.
+    `more_than_window`: requests ahead of the window lie between the readings, too; then return only the calls of hooks,
+    of which there must be none at any time."""
     if before is None or after is None:
         return ()
     since_reset = (WindowReading(metric=name, value=value) for name, value in after.since_reset.items())
@@ -78,7 +80,7 @@ def rises(before: Gauges | None, after: Gauges | None) -> tuple[WindowReading, .
         for name, total in before.totals.items()
         if name in after.totals
     )
-    return (*since_reset, *risen)
+    return tuple(one for one in (*since_reset, *risen) if one.metric == HOOK_CALLS or not more_than_window)
 
 
 def throttling(before: QuotaCounters | None, after: QuotaCounters | None) -> tuple[WindowReading, ...]:

@@ -24,6 +24,8 @@ OutcomeWord = Literal[
 QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US = "quota_periods", "throttled_periods", "throttled_us"
 # For an application on a database: CPU time of all processes of that database.
 DATABASE_CPU_US = "database_cpu_us"
+# Of a plugged executor: how often what plugged it in was called.
+HOOK_CALLS = "hook_calls"
 
 
 class WindowReading(Record):

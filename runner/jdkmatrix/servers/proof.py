@@ -12,7 +12,7 @@ from jdkmatrix.domain.executors import has_own_threads, is_per_request, is_virtu
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.http import Connection
 from jdkmatrix.records.forks import Proof
-from jdkmatrix.records.readings import WindowReading
+from jdkmatrix.records.readings import HOOK_CALLS, WindowReading
 from jdkmatrix.records.served import Place, Served
 
 _SHOWN_NAMES = 5
@@ -132,11 +132,11 @@ def check_hooks(readings: Sequence[WindowReading]) -> None:
     Raises:
         HooksError: says how often the hooks were called in the window.
     """
-    calls = sum(one.value for one in readings if one.metric == "hook_calls")
+    calls = sum(one.value for one in readings if one.metric == HOOK_CALLS)
     if calls:
         raise HooksError(
             f"the hooks that plugged the executor in are still there: they were called {calls:,.0f} times under load",
-            {"hook_calls": calls},
+            {HOOK_CALLS: calls},
         )
 
 

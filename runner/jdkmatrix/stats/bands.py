@@ -60,11 +60,12 @@ class Band:
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate. `low`, `high`: its 95 % interval; both None for a single block. `of_ratio`: its scatter is that of
-    logarithms. `one_sided`: the figures are bounds, so that the truth is known to be at least `low` or at most `high`,
-    and the other end is None. `confidence`: the interval's nominal one, SEQUENTIAL_CONFIDENCE if blocks were added by
-    looking at it. `pooled_freedom`: the degrees of freedom of an interval over several runs; None: over one run.
-    `least_error`: the standard error that no number of blocks can go below, since figures are read in steps."""
+    """An estimate. `low`, `high`: its 95 % interval; both None for a single block, unless its figure is a bound, which
+    is then an end and decides nothing. `of_ratio`: its scatter is that of logarithms. `one_sided`: the figures are
+    bounds, so that the truth is known to be at least `low` or at most `high`, and the other end is None. `confidence`:
+    the interval's nominal one, SEQUENTIAL_CONFIDENCE if blocks were added by looking at it. `pooled_freedom`: the
+    degrees of freedom of an interval over several runs; None: over one run. `least_error`: the standard error that no
+    number of blocks can go below, since figures are read in steps."""
 
     value: float
     low: float | None
@@ -88,6 +89,9 @@ class Estimate:
 
 
 def place(estimate: Estimate, band: Band) -> Place:
+    """A single block leaves it open: what its figure scatters by is not known."""
+    if estimate.blocks < 2:
+        return Place.OPEN
     low, high = estimate.low, estimate.high
     if (band.low is not None and high is not None and high < band.low) or (
         band.high is not None and low is not None and low > band.high

@@ -9,6 +9,7 @@ from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.loads.base import Bound, ForkFigure, Lengths
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.connection_steps import ConnectionStepsLoad
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from tests.support.builders import fork_with, load_result, reasons, window
 from tests.support.shipped import TOML
 
@@ -49,3 +50,15 @@ def test_a_last_step_that_does_not_count_might_have_gained() -> None:
     spoilt = last.model_copy(update={"reasons": reasons("foreign-cpu")})
     assert kind_of(STEPS).throughput_rps(fork_with(*counted)) == ForkFigure(910.0)
     assert kind_of(STEPS).throughput_rps(fork_with(*counted, spoilt)) == ForkFigure(910.0, Bound.AT_LEAST)
+
+
+@pytest.mark.parametrize("load", [STEPS, StepsLoad(rates_rps=(1000, 2000), connections=50, step_s=6, warmup_rps=500)])
+def test_a_step_that_a_gate_refused_might_have_been_the_best(load: ConnectionStepsLoad | StepsLoad) -> None:
+    """A driver reaches its limit first with the server that answers most."""
+
+    for second_rps, bound in ((990.0, Bound.AT_LEAST), (890.0, Bound.NONE)):
+        answered_rps = (880.0, second_rps, 900.0)
+        first, second, last = (window(index, load_result(throughput_rps=rps)) for index, rps in enumerate(answered_rps))
+        refused = second.model_copy(update={"reasons": reasons("driver-saturated")})
+        missed = last.model_copy(update={"shortfalls": reasons("rate-missed")})
+        assert kind_of(load).throughput_rps(fork_with(first, refused, missed)) == ForkFigure(900.0, bound)

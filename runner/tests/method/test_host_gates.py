@@ -16,6 +16,7 @@ from jdkmatrix.method.gate import Observation, WindowContext
 from jdkmatrix.method.gates import beside_peers, refusals
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.pressure import CpuUse, Pressure
+from jdkmatrix.records.reasons import Reason
 from tests.support.builders import cpu_use, latency, load_result, pressure, remote_stats, sut_usage, window
 from tests.support.project import RECORDED
 from tests.support.shipped import MATRIX
@@ -273,6 +274,9 @@ def test_a_closed_loop_in_which_the_server_idled_is_seen_beside_its_peers() -> N
     assert beside_peers([], LIMITS) == ()
     (more, all_of_it) = (window(sut=sut_usage(cpu_share=share)) for share in (1.09, 0.99))
     assert beside_peers([more, all_of_it], LIMITS) == (more, all_of_it), "one period more of a quota of CPU time"
+    compiling = window(sut=sut_usage(cpu_share=0.99), reasons=(Reason(code="compiling", message="the JIT was busy"),))
+    usual = window(sut=sut_usage(cpu_share=0.93))
+    assert beside_peers([usual, compiling, usual], LIMITS) == (usual, compiling, usual), "no best: the JIT kept it busy"
 
 
 def test_a_server_that_left_requests_without_an_answer_idled_by_its_own_doing() -> None:

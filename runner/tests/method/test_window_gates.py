@@ -15,7 +15,7 @@ from jdkmatrix.method.gates import burn_off, measured_status, refusals, too_few_
 from jdkmatrix.method.shortfalls import window_shortfalls
 from jdkmatrix.records.database import DatabaseUse
 from jdkmatrix.records.forks import BurnCheck
-from jdkmatrix.records.load_results import Errors
+from jdkmatrix.records.load_results import Errors, Interval
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.windows import Warmup, Window
 from tests.support.builders import latency, load_result, pressure, reasons, remote_stats, sut_usage, window
@@ -128,6 +128,26 @@ def test_answers_that_come_after_the_end_are_missing_where_the_load_began_with_t
     rate = RateLoad(rate_rps=1500, connections=300)
     seen = {"due": 16_125, "completed": 15_700, "duration_s": 10.75, "latency_from_s": latency_from_s}
     assert [one.code for one in window_shortfalls(load_result(rate, **seen), LIMITS, service_s=0.2)] == codes
+
+
+@pytest.mark.parametrize(
+    ("p50s_ms", "completed", "codes"),
+    [
+        ((35, 35, 36), 5_930, []),  # 70 are on their way at its end, as at any time
+        ((10, 30, 50), 5_880, ["rate-missed"]),  # 2 % wait for their turn at its end, more than in the second before
+        ((None, None, None), 5_930, ["rate-missed"]),  # this driver does not say
+    ],
+)
+def test_requests_on_their_way_at_the_end_are_no_backlog(
+    p50s_ms: tuple[float | None, ...], completed: int, codes: list[str]
+) -> None:
+    seconds = tuple(
+        Interval(t_s=t_s, completed=2_000, errors=0, p50_us=p50_ms and p50_ms * 1000, p99_us=None, max_us=None)
+        for t_s, p50_ms in enumerate(p50s_ms, start=1)
+    )
+    seen = {"due": 6_000, "completed": completed, "duration_s": 3.0, "intervals": seconds}
+    result = load_result(RateLoad(rate_rps=2000, connections=300), **seen)
+    assert [one.code for one in window_shortfalls(result, LIMITS)] == codes
 
 
 def test_an_attempt_to_connect_is_no_failed_request() -> None:

@@ -76,6 +76,8 @@ def test_totals_of_gauges_rise_in_a_window() -> None:
     assert Gauges.model_validate_json(before.model_dump_json()) == before
     assert rises(before, after) == (WindowReading(metric="bytes", value=250),)
     assert rises(None, after) == rises(before, None) == ()
+    hooked, later = answer(bytes=100, hook_calls=9), answer(bytes=350, hook_calls=11)
+    assert rises(hooked, later, more_than_window=True) == (WindowReading(metric="hook_calls", value=2),)
 
 
 def test_figures_since_a_reset_are_readings_as_they_are() -> None:

@@ -161,7 +161,10 @@ def test_a_family_of_one_is_judged_as_it_is(values: list[float], ends: list[floa
 
 
 def test_bounds_speak_to_their_side() -> None:
-    least, most = Estimate(90.0, 90.0, None, 1, one_sided=True), Estimate(0.93, None, 0.95, 3, True, one_sided=True)
+    least, most = Estimate(90.0, 90.0, None, 2, one_sided=True), Estimate(0.93, None, 0.95, 3, True, one_sided=True)
+    assert (
+        place(replace(least, blocks=1), Band(60, None)) is place(replace(least, blocks=1), Band(None, 80)) is Place.OPEN
+    )
     assert place(least, Band(60, None)) is Place.INSIDE and place(least, Band(None, 80)) is Place.OUTSIDE
     assert place(least, Band(60, 100)) is Place.OPEN and place(least, Band(100, None)) is Place.OPEN
     assert place(most, Band(None, 0.95)) is Place.INSIDE and place(most, Band(1, None)) is Place.OUTSIDE
@@ -172,7 +175,7 @@ def test_one_that_lies_far_outside_is_contradicted_among_many_and_named() -> Non
     band = Band(0.8, 1.2)
     inside, near = Estimate(1.0, 0.95, 1.05, 5), Estimate(1.3, 1.21, 1.39, 5)
     far, single = Estimate(2.0, 1.95, 2.05, 5), Estimate(9.0, None, None, 1)
-    least = Estimate(90.0, 90.0, None, 1, one_sided=True)
+    least = Estimate(90.0, 90.0, None, 2, one_sided=True)
     assert places([near], band) == [Place.OUTSIDE]
     found = places([inside, near, *([inside] * 8), single, far, least], band)
     assert [one for one in found if one is not Place.INSIDE] == [Place.OPEN, Place.OPEN, Place.OUTSIDE, Place.OUTSIDE]

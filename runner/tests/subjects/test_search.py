@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -11,10 +11,12 @@ import pytest
 from jdkmatrix.domain.loads import Load, RateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.fork_figures import capacity_rps
+from jdkmatrix.fork.faults import faults
 from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, NearestRate
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad, CapacitySearch
 from jdkmatrix.method.gates import Thresholds
-from jdkmatrix.records.windows import Capacity, Window
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.windows import Capacity, Warmup, Window
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.windows import Windows, measure_all, measure_phases
@@ -93,6 +95,20 @@ def test_ends_without_a_bracket(server: Server, outcome: SearchOutcome, figure: 
     assert seen == figure
     assert seen is None or not seen.compares, "a bound stands in no ratio"
     assert is_known(found) == (figure is not None)
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "status", "found"),
+    [(range(1, 9), Status.INVALID, ("no-capacity",)), (range(0), Status.OK, ())],
+)
+def test_a_search_that_the_host_spoilt_is_made_again(
+    spoilt: Iterable[int], status: Status, found: tuple[str, ...]
+) -> None:
+    steady = Warmup(windows=(), steady=True, jit_cpus=(), duration_s=1.0)
+    findings = Findings(windows=[window()], warmup=steady, capacity=search(Server(12_345, spoilt=frozenset(spoilt))))
+    judged, why = findings.judged(MATRIX.thresholds, MATRIX.warmup)
+    assert judged is status
+    assert faults(judged, [reason.code for reason in why], ()) == found
 
 
 @pytest.mark.parametrize("changes", [{"completed": 0, "throughput_rps": 0.0}, {"non_2xx": 1000}])

@@ -192,6 +192,7 @@ def measured(
     load: LoadResult | None = None,
     step: Callable[[str], object] = str,
     readings: tuple[WindowReading, ...] = (),
+    carriers_share: float | None = None,
 ) -> Window:
     """Measure a window of a server that was seen like this."""
     result = load or load_result()
@@ -200,7 +201,8 @@ def measured(
         cpu_sets = CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False)
 
         def observe(self, load: Load, duration_s: float, *, label: str, lead_s: float) -> Observed:
-            return Observed(1.0, result, sut_usage(), pressure(), remote=None, served=seen, readings=readings)
+            sut = sut_usage(carriers_cpu_share=carriers_share)
+            return Observed(1.0, result, sut, pressure(), remote=None, served=seen, readings=readings)
 
     listener = cast(Any, SimpleNamespace(step=step))
     windows = Windows(cast(Bench, Observation()), executor, MATRIX.thresholds, "../logs", listener)
@@ -238,6 +240,14 @@ def test_hooks_that_are_called_under_load_fail_the_fork() -> None:
         measured("virtual", on_virtual, readings=left)
     assert failed.value.figures == {"hook_calls": 2}
     assert KINDS[code_of(failed.value)] == "fault", "each request ran where it should"
+
+
+def test_threads_of_an_application_of_the_users_own_are_judged_where_it_serves() -> None:
+    """One that runs out of memory is busy with its collector, whatever serves its requests."""
+    with pytest.raises(ProofError, match='"virtual" promises virtual threads, but they used 5'):
+        measured("virtual", None, carriers_share=0.05)
+    failing = load_result(RateLoad(rate_rps=1000, connections=10), due=1000, completed=10)
+    assert [one.code for one in measured("virtual", None, failing, carriers_share=0.05).shortfalls] == ["rate-missed"]
 
 
 def served(**counts: Any) -> Served:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from jdkmatrix.domain.loads import CellLoad, Load, SaturateLoad
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Steps, best_window
+from jdkmatrix.loads.base import Ask, ForkFigure, Lengths, Steps, best_window
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 
@@ -79,12 +79,11 @@ class ConnectionSteps(Steps[ConnectionStepsLoad]):
         return f"{len(self.load.every_step)} steps of {self.load.step_s:g} s"
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:
-        """Return the most of any step; at least that, if the last one still gained, or does not count."""
+        """Where the last step still gained, or does not count, the server was not seen saturated."""
         windows = fork.valid_windows
-        most_rps = best_window(fork).load.succeeded_rps
         before_rps = max((window.load.succeeded_rps for window in windows[:-1]), default=0.0)
         gained = windows[-1].load.succeeded_rps > (1 + SATURATED_GAIN) * before_rps
-        return ForkFigure(most_rps, Bound.AT_LEAST if gained or not fork.windows[-1].valid else Bound.NONE)
+        return self.most_rps(fork, saturated=not gained and fork.windows[-1].valid)
 
     def cpu_us_per_request(self, fork: Fork) -> ForkFigure:
         return ForkFigure(best_window(fork).cpu_us_per_answer)

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from jdkmatrix.domain.loads import RATE_RPS_MAX, CellLoad, Load, RateLoad
 from jdkmatrix.domain.quantities import digits, plural, rate_words
-from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Question, Steps, best_window, is_missed, offered_rps
+from jdkmatrix.loads.base import Ask, ForkFigure, Lengths, Question, Steps, is_missed, offered_rps
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.capacity import INVALID_IN_A_ROW_MAX
@@ -120,9 +120,7 @@ class RisingSteps(Steps[StepsLoad]):
         return any(reason.code in ("rate-missed", "no-answers") for reason in last.shortfalls)
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:
-        """Return the most of any step; at least that, if the server was not saturated."""
-        most_rps = best_window(fork).load.succeeded_rps
-        return ForkFigure(most_rps, Bound.NONE if self._was_saturated(fork) else Bound.AT_LEAST)
+        return self.most_rps(fork, saturated=self._was_saturated(fork))
 
     def cpu_us_per_request(self, fork: Fork) -> ForkFigure | None:
         """Return the cost at the lowest rate: the number of steps differs from executor to executor."""

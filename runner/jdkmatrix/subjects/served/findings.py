@@ -13,7 +13,7 @@ from jdkmatrix.records.memory import MemoryReading
 from jdkmatrix.records.outside import OutsideProof
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Capacity, Sample, Warmup, Window
-from jdkmatrix.stats.capacity import is_known
+from jdkmatrix.stats.capacity import SearchOutcome, is_known
 
 
 @dataclass
@@ -46,6 +46,8 @@ class Findings:
             status = Status.INVALID
             reasons.append(off)
         if self.capacity and not is_known(self.capacity):
+            if self.capacity.outcome == SearchOutcome.INVALID_WINDOWS.value:
+                status = Status.INVALID
             message = f"the capacity search ended without a result: {self.capacity.outcome}"
             reasons.append(Reason(code="no-capacity", message=message))
         return status, tuple(reasons)

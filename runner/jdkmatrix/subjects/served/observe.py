@@ -224,7 +224,7 @@ class Bench:
         early_s = (span.glance.monotonic_ns - span.gauges_ns) / 1e9 if ahead_untold else None
         served = served_between(span.gauges, gauges_after, result, left_over=self.left_over, early_s=early_s)
         self.left_over = left_over_after(served, result, left_over=self.left_over)
-        readings = () if ahead_untold else rises(span.gauges, gauges_after)
+        readings = rises(span.gauges, gauges_after, more_than_window=ahead_untold)
         readings += throttling(*span.quota)
         if database:
             readings += (WindowReading(metric=DATABASE_CPU_US, value=database.cpu_s * 1e6),)

@@ -54,8 +54,6 @@ class Windows:
         if seen.served:
             check_served(seen.served, self.executor)
         check_hooks(seen.readings)
-        if seen.sut.carriers_cpu_share is not None:
-            check_carriers(seen.sut.carriers_cpu_share, self.executor, f"in {ask.title}")
         hlog = f"{self.log_prefix}/{seen.load.hlog}" if seen.load.hlog else None
         window = Window(
             **{**vars(seen), "load": seen.load.model_copy(update={"hlog": hlog})},
@@ -68,6 +66,8 @@ class Windows:
             shortfalls=window_shortfalls(seen.load, self.thresholds, service_s=self.means.service_s),
             clock_speed=clock_speed,
         )
+        if seen.sut.carriers_cpu_share is not None and not window.shortfalls:  # a server that fails is busy otherwise
+            check_carriers(seen.sut.carriers_cpu_share, self.executor, f"in {ask.title}")
         self.listener.step(f"{ask.title}: {_figures(window)}{_verdict(window)}")
         return window
 
