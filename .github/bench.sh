@@ -133,7 +133,7 @@ pack() {
     kind=unfinished
     if [[ -s $marked ]]; then kind=complete; fi
     mkdir -p "packed/$kind"
-    tar --create --gzip --file "packed/$kind/$name.tar.gz" --directory "$store/results" --exclude scratch -- "$name"
+    tar --create --gzip --file "packed/$kind/$name.tar.gz" --directory "$store/results" --exclude 'scratch-*' -- "$name"
     echo "$kind=true" >>"$GITHUB_OUTPUT"
   done
 }

@@ -93,11 +93,27 @@ class Recording:
     def add(self, stage: Prepared) -> None:
         self._prepared.append(stage)
 
+    def no_longer(self) -> tuple[NotTestable, ...]:
+        """Return the cells that an earlier session could measure on this same host, and this one cannot: their JDK
+        cannot be had today, say. What was measured of them stands, and the rest is still to be measured."""
+        if self.earlier is None or not self._prepared:
+            return ()
+        last, known = self.earlier.latest_session, self.earlier.refused
+        if self._host(self._prepared[0].host) != host_inputs(last.host, last.confinement):
+            return ()
+        now = (*together(self._prepared).plan.not_testable, *self._refused)
+        return tuple(one for one in now if one.key not in known)
+
     def refuse(self, cells: Sequence[NotTestable]) -> None:
         """Add the cells of a stage of which nothing can be measured."""
         self._refused += cells
         if self.record:
-            self.record = self.record.model_copy(update={"not_testable": (*self.record.not_testable, *cells)})
+            told = self._not_testable(together(self._prepared))
+            self.record = self.record.model_copy(update={"not_testable": told})
+
+    def _not_testable(self, prepared: Prepared) -> tuple[NotTestable, ...]:
+        waiting = {one.key for one in self.no_longer()}
+        return tuple(one for one in (*prepared.plan.not_testable, *self._refused) if one.key not in waiting)
 
     def begin(self, capacities: Iterable[BasisCapacity]) -> None:
         """Save a record of the stages added so far. `capacities`: those of an earlier session that still stand, too."""
@@ -190,7 +206,7 @@ class Recording:
             calibrations=(prepared.calibration,) if prepared.calibration else (),
             capacities=capacities,
             cells=tuple(cell for stage in self.stages for cell in stage.cells),
-            not_testable=(*prepared.plan.not_testable, *self._refused),
+            not_testable=self._not_testable(prepared),
             order=prepared.plan.order,
             stopping=Stopping.model_validate(asdict(profile.stopping)) if profile.stopping else None,
             promised_precision=profile.promised_precision,

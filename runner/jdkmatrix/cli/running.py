@@ -45,7 +45,7 @@ from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.run.repeats import in_order, repeat_words
 from jdkmatrix.run.try_own import Arm, own_cells, try_own
 from jdkmatrix.servers.kinds import check_folder
-from jdkmatrix.store.readable import readable
+from jdkmatrix.store.readable import UnreadableError, readable
 from jdkmatrix.store.runs import RunStore, has_begun, is_run, latest_begun, runs_of, unrecorded
 from jdkmatrix.validation import validated
 
@@ -127,7 +127,6 @@ class _Stages:
         self._spoilt_bases: set[CellKey] = set()
         self._artefacts: dict[str, str] = {}
         self._tried: set[Arm] = set()
-        self._refused: list[tuple[Profile, NotTestable]] = []  # stages none of whose cells can be measured
         self.cut_short: MatrixError | None = None
 
     def measure(self, between: Callable[[], None]) -> StoppedError | None:
@@ -148,8 +147,8 @@ class _Stages:
                     self.cut_short = error
                     return None
                 self._measure_stage(stage, prepared, between)
-            lost = self._lost()
-            status = "interrupted" if lost else "complete"
+            self.cut_short = self._why_unfinished()
+            status = "interrupted" if self.cut_short else "complete"
         except StoppedError as stopped:
             if self._recording.record is None:
                 self._store.remove_empty()
@@ -159,9 +158,7 @@ class _Stages:
             return stopped
         finally:
             self._recording.end(status, in_order(self._cells.values()))
-        for one in lost:
-            say(f"{one.key.cell_id} lacks blocks and can no longer be measured here: {one.reason}")
-        if self._recording.record is None and not lost and not self._spoilt_bases:
+        if self._recording.record is None and not self.cut_short and not self._spoilt_bases:
             say("nothing to do: every block is complete, and no fault of the host spoilt a fork")
         return None
 
@@ -170,21 +167,22 @@ class _Stages:
         if stage is self._stages[-1] and not self._campaigns:
             return False
         say(f"stage {stage.name}: {error}")
-        refused = [NotTestable(key=key, reason=reason) for key, reason in error.reasons.items()]
-        self._refused += [(stage.profile, one) for one in refused]
-        self._recording.refuse(refused)
+        self._recording.refuse([NotTestable(key=key, reason=reason) for key, reason in error.reasons.items()])
         return True
 
-    def _lost(self) -> list[NotTestable]:
-        """Return the cells that an earlier session has left unfinished and this host can no longer measure, if nothing
-        else was left to do: without them the run is not complete."""
-        earlier = self._recording.earlier
-        if self._recording.record or earlier is None or earlier.status == "complete":
-            return []
-        forks = {cell.key: len(cell.forks) for cell in self._store.load().cells}
-        now = [(campaign.profile, one) for campaign in self._campaigns for one in campaign.plan.not_testable]
-        now += self._refused
-        return [one for profile, one in now if one.key not in earlier.refused and _lacks(profile, one.key, forks)]
+    def _why_unfinished(self) -> MatrixError | None:
+        """Say which cells lack blocks that an earlier session could have measured, but not this one; None: no cell."""
+        waiting = self._recording.no_longer()
+        forks = {cell.key: len(cell.forks) for cell in self._store.load().cells} if waiting else {}
+        planned = {key: blocks for stage in self._stages for key, blocks in _blocks(stage).items()}
+        lacking = [one for one in waiting if forks.get(one.key, 0) < planned.get(one.key, 0)]
+        if not lacking:
+            return None
+        cells = "\n  ".join(f"{one.key.cell_id}: {one.reason}" for one in lacking)
+        return MatrixError(
+            f"{plural(len(lacking), 'cell')} that an earlier session could measure cannot be measured now, so the run "
+            f"is not complete:\n  {cells}\nto go on another time: {going_on(self._store.directory)}"
+        )
 
     def gaps(self) -> int:
         """Count the blocks that faults of the host have left without a fork, if anything was measured."""
@@ -332,8 +330,9 @@ class _Stages:
         return display(self._console, fork_s, profile.promised_precision, sequential=sequential, verbose=self._verbose)
 
 
-def _lacks(profile: Profile, key: CellKey, forks: Mapping[CellKey, int]) -> bool:
-    return forks.get(key, 0) < min(profile.blocks, blocks_of(profile, [key])[key])
+def _blocks(stage: Stage) -> dict[CellKey, int]:
+    """Return how many blocks each cell has at least."""
+    return {key: min(stage.profile.blocks, most) for key, most in blocks_of(stage.profile, stage.cells).items()}
 
 
 def _runs_with(project: Project, store: RunStore) -> tuple[Path, ...]:
@@ -384,7 +383,10 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen
     if not is_run(folder):
         raise MatrixError(f"{unrecorded(folder)}, or continue another: --resume --run FOLDER")
     store = RunStore(folder)
-    record = store.read_run()
+    try:
+        record = store.read_run()
+    except UnreadableError as error:  # its exit code is that of a complete run
+        raise MatrixError(str(error)) from None
     for server in {cell.server for cell in record.cells}:
         check_folder(server, store.directory)
     # It was checked as a whole before options changed the profile that the run measures.

@@ -61,7 +61,10 @@ def open_files(host: Host) -> Check | None:
         return None
     soft, hard = limits
     found = f"{_count(soft)} (at most {_count(hard)})"
-    advice = f"ulimit -n {FILES_COMFORTABLE}"
+    # Without -S it would also lower the hard limit, which is what a JVM and wrk2 have.
+    advice = f"ulimit -Sn {FILES_COMFORTABLE}"
+    if hard < FILES_COMFORTABLE:
+        advice = f"raise the hard limit to {FILES_COMFORTABLE:,}: only root can (LimitNOFILE of systemd, limits.conf)"
     if min(soft, hard) < FILES_NEEDED:
         why = "many connections would fail with 'Too many open files'"
         return Check("unfit" if hard < FILES_NEEDED else "noisy", found, why, advice)

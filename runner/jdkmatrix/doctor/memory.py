@@ -50,7 +50,9 @@ def swap(host: Host) -> Check | None:
         return Check("ready", found)
     why = "a collector that touches a swapped-out page stops the server for milliseconds"
     change = HostChange(_SWAPPINESS, str(SWAPPINESS_CALM), "heap pages go to disk last")
-    return Check("noisy", found, why, "swapoff -a while measuring", () if swappiness is None or is_calm else (change,))
+    fits = used_bytes < known.get("MemAvailable", 0) - MEMORY_NEEDED_BYTES
+    advice = "swapoff -a while measuring, swapon -a afterwards" if fits else "end what uses memory, or add some"
+    return Check("noisy", found, why, advice, () if swappiness is None or is_calm else (change,))
 
 
 def huge_pages(host: Host) -> Check | None:

@@ -147,7 +147,9 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
     both = [(cell, base) for _, cell, base in pairs if cell and base]
     gaps = [_gap(*pair, then, now) for pair in pairs]
     there = {before.in_place_of(key) for key in after.compared()}
-    only_before = [f"{cell_words(key)}: only {then}" for key in before.compared() if key not in there]
+    only_before = [key for key in before.compared() if key not in there]
+    # It was to be measured there, too.
+    refused = {key: why for key in only_before if (why := after.run.refused.get(after.in_place_of(key)))}
     over = [(cell, before.cells.reference(base.key), after.cells.reference(cell.key)) for cell, base in both]
     bases = [f"{cell_words(cell.key)}: over {old} {then}, over {new} {now}" for cell, old, new in over if old != new]
     inputs = (_input_differences(before, after, base, cell) for cell, base in both)
@@ -162,8 +164,19 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
         threshold=threshold,
         else_changed=tuple(dict.fromkeys([*_run_differences(before, after), *filter(None, inputs)])),
         why_not=None if one_host else "they were measured on two hosts",
-        left_out=(*(why for why, _ in gaps if why), *only_before, *([] if one_host else bases)),
-        lost=tuple(text for _, lost in gaps for text in lost),
+        left_out=(
+            *(why for why, _ in gaps if why),
+            *(f"{cell_words(key)}: only {then}" for key in only_before),
+            *([] if one_host else bases),
+        ),
+        lost=(
+            *(text for _, lost in gaps for text in lost),
+            *(
+                f"{cell_words(key)}: not testable {now}: {why}"
+                for key, why in refused.items()
+                if (cell := before.cells.get(key)) and cell.usable
+            ),
+        ),
         changes=tuple(sorted(changes, key=lambda change: places[change.key])),
     )
 

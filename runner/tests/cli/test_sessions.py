@@ -148,7 +148,7 @@ def test_a_change_of_the_host_is_named_and_its_cells_are_measured_again(sessions
 def test_a_run_whose_last_cells_can_no_longer_be_measured_is_not_complete(
     sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing else is left to do. Had they all their blocks, the run would be."""
+    """Had they all their blocks, the run would be."""
     options = Options("short", {"burn_us": (0, 100)}, blocks=2)
     sessions.cut(6, options)
     (lacking,) = {cell.key.burn_us for cell in sessions.loaded().cells if len(cell.forks) < 2}
@@ -164,10 +164,21 @@ def test_a_run_whose_last_cells_can_no_longer_be_measured_is_not_complete(
     monkeypatch.setattr(running, "prepare", gone)
     refused = {lacking}
     sessions.told()
-    assert sessions.measure(resume=True) == 0
-    told = sessions.told()
-    assert told.count("lacks blocks and can no longer be measured here: no such JDK") == 2
-    assert "nothing to do" not in told and sessions.loaded().run.status == "interrupted"
+    for _ in range(2):
+        with pytest.raises(MatrixError, match=r"2 cells that an earlier session could measure cannot be measured now"):
+            sessions.measure(resume=True)
+        run = sessions.loaded().run
+        assert "nothing to do" not in sessions.told() and (run.status, run.not_testable) == ("interrupted", ())
     refused = {100 - lacking}
     assert sessions.measure(resume=True) == 0
-    assert sessions.loaded().run.status == "complete", "what cannot be measured has all its blocks"
+    after = sessions.loaded()
+    assert after.run.status == "complete", "what cannot be measured today has all its blocks"
+    assert after.run.not_testable == () and [len(cell.forks) for cell in after.cells] == [2] * 4
+
+
+def test_a_record_that_cannot_be_read_is_not_taken_for_that_of_a_complete_run(sessions: Sessions) -> None:
+    assert sessions.measure() == 0
+    (sessions.run / "run.json").write_text("{")
+    with pytest.raises(MatrixError, match=r"run\.json") as refused:
+        sessions.measure(resume=True)
+    assert refused.value.exit_code == 1

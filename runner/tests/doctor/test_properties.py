@@ -99,6 +99,22 @@ def test_what_disturbs_is_named_with_what_to_do(
     assert checks[name].advice
 
 
+def test_advice_that_would_harm_is_not_given(tmp_path: Path) -> None:
+    """`ulimit -n` alone lowers the hard limit, too, which a JVM takes; swapoff needs room for what is swapped out."""
+
+    def advice(number: int, name: str, changes: dict[str, str | None]) -> str | None:
+        return checks_of(tmp_path / str(number), changes)[name].advice
+
+    few, swapped = (
+        LIMITS.replace("20000 ", "1024  "),
+        "MemAvailable: {} kB\nSwapTotal: 4000000 kB\nSwapFree: 1000000 kB",
+    )
+    assert advice(1, "open files", {"proc/self/limits": few}) == "ulimit -Sn 8192"
+    assert "only root can" in str(advice(2, "open files", {"proc/self/limits": few.replace("524288", "4096")}))
+    assert str(advice(3, "swap", {"proc/meminfo": swapped.format(30_000_000)})).startswith("swapoff -a while")
+    assert "swapoff" not in str(advice(4, "swap", {"proc/meminfo": swapped.format(5_000_000)}))
+
+
 @pytest.mark.parametrize(
     ("changes", "name", "found"),
     [

@@ -18,6 +18,7 @@ from jdkmatrix.cli.comparing import EXIT_CANNOT_TELL, EXIT_WITH_REGRESSIONS, com
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.reasons import Reason
+from jdkmatrix.records.run import NotTestable
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides
@@ -29,7 +30,7 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.outcome_runs import all_of, hung, missed, spoilt, windows_of, with_outcomes
 from tests.support.project import ROOT, matrix_command
-from tests.support.records import altered, with_forks, with_forks_of, with_load
+from tests.support.records import altered, altered_run, with_forks, with_forks_of, with_load
 from tests.support.served_runs import QUICK, Shape, made_up
 from tests.support.sites import later, stored
 from tests.support.stepped_runs import searched
@@ -193,6 +194,17 @@ def test_a_p99_that_is_a_bound_in_one_fork_is_told_as_one() -> None:
     values = {one.key.executor: one.values for one in found.changes if one.figure == "p99" and one.over is None}
     old, _, new = values["virtual"].partition(" → ")
     assert old.startswith("≥ ") and new.startswith("≥ ") and "≥" not in values["liberty"]
+
+
+def test_a_cell_that_was_to_be_measured_again_and_could_not_be_is_no_all_clear(loaded: LoadedRun) -> None:
+    whole = later(loaded, "after", DAY)
+    gone = [cell.key for cell in loaded.cells if cell.key.executor == "virtual"]
+    refused = [NotTestable(key=key, reason="its JDK cannot be had") for key in gone]
+    left = tuple(cell for cell in whole.cells if cell.key not in gone)
+    after = replace(whole, run=altered_run(whole.run, {"not_testable": tuple(refused)}), cells=left)
+    found = compare_sides(side(loaded), side(after), threshold=0.05)
+    assert found.lost == tuple(f"{cell_words(key)}: not testable after: its JDK cannot be had" for key in gone)
+    assert outcome(found).startswith("cannot tell: ")
 
 
 def test_a_figure_that_was_a_bound_is_no_all_clear() -> None:
