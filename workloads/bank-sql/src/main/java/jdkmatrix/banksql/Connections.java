@@ -125,7 +125,14 @@ public final class Connections implements ApplicationGauges {
                 since.reset();
             }
         }
-        answer.put("window_connections_in_use_peak", reset ? inUsePeak.getAndSet(inUse.get()) : inUsePeak.get());
+        answer.put("window_connections_in_use_peak", reset ? takeInUsePeak() : inUsePeak.get());
+    }
+
+    /** Returns the peak until now; the next one starts from what is in use at this moment. */
+    private int takeInUsePeak() {
+        int until = inUsePeak.getAndSet(0);
+        inUsePeak.accumulateAndGet(inUse.get(), Math::max); // after the reset: who takes one in between raises it
+        return until;
     }
 
     /** Stops counting a connection as in use. Call it right before closing, which frees the connection for others. */

@@ -39,6 +39,8 @@ public final class InFlight {
 
     /** Returns the peak until now; the next one starts from what is in flight at this moment. */
     int takePeak() {
-        return peak.getAndSet(now.get());
+        int until = peak.getAndSet(0);
+        peak.accumulateAndGet(now.get(), Math::max); // after the reset: who enters in between raises the peak itself
+        return until;
     }
 }
