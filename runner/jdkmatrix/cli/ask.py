@@ -168,7 +168,7 @@ def _cost_s(project: Project, chosen: Chosen, topology: Topology) -> tuple[float
     matrix = chosen.matrix
     (stage,) = stages(matrix, PROFILE)
     catalogue = load_with_own(project.jdks, matrix.jdk_homes)
-    impossible = check_some(matrix, stage.profile, stage.cells, topology, catalogue)
+    impossible = check_some(matrix, [(stage.profile, stage.cells)], topology, catalogue)
     one_block = make_plan(stage.cells, stage.profile.model_copy(update={"blocks": 1}), seed=0, impossible=impossible)
     bases = possible_bases(matrix, stage.profile, stage.cells, topology, catalogue)
     return bases_s(matrix, stage.profile, bases), estimate_s(matrix, stage.profile, one_block.sure)

@@ -21,7 +21,7 @@ from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.run import BasisCapacity, Calibration, HostFacts, NotTestable, RunRecord, Session, Stopping
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
-from jdkmatrix.run.identity import calibration_of, host_inputs
+from jdkmatrix.run.identity import calibration_of, host_inputs, is_same_host
 from jdkmatrix.run.origins import source_revision
 from jdkmatrix.run.plan import Stage, stages
 from jdkmatrix.run.prepare import catalogue_records
@@ -96,24 +96,23 @@ class Recording:
     def no_longer(self) -> tuple[NotTestable, ...]:
         """Return the cells that an earlier session could measure on this same host, and this one cannot: their JDK
         cannot be had today, say. What was measured of them stands, and the rest is still to be measured."""
-        if self.earlier is None or not self._prepared:
+        earlier, prepared = self.earlier, self._prepared
+        if earlier is None or not prepared or not is_same_host(earlier, prepared[0].host, self.confiner.method):
             return ()
-        last, known = self.earlier.latest_session, self.earlier.refused
-        if self._host(self._prepared[0].host) != host_inputs(last.host, last.confinement):
-            return ()
-        now = (*together(self._prepared).plan.not_testable, *self._refused)
-        return tuple(one for one in now if one.key not in known)
+        return tuple(one for one in self._refusals() if one.key not in earlier.refused)
 
     def refuse(self, cells: Sequence[NotTestable]) -> None:
         """Add the cells of a stage of which nothing can be measured."""
         self._refused += cells
         if self.record:
-            told = self._not_testable(together(self._prepared))
-            self.record = self.record.model_copy(update={"not_testable": told})
+            self.record = self.record.model_copy(update={"not_testable": self._not_testable()})
 
-    def _not_testable(self, prepared: Prepared) -> tuple[NotTestable, ...]:
+    def _refusals(self) -> tuple[NotTestable, ...]:
+        return (*together(self._prepared).plan.not_testable, *self._refused)
+
+    def _not_testable(self) -> tuple[NotTestable, ...]:
         waiting = {one.key for one in self.no_longer()}
-        return tuple(one for one in (*prepared.plan.not_testable, *self._refused) if one.key not in waiting)
+        return tuple(one for one in self._refusals() if one.key not in waiting)
 
     def begin(self, capacities: Iterable[BasisCapacity]) -> None:
         """Save a record of the stages added so far. `capacities`: those of an earlier session that still stand, too."""
@@ -206,7 +205,7 @@ class Recording:
             calibrations=(prepared.calibration,) if prepared.calibration else (),
             capacities=capacities,
             cells=tuple(cell for stage in self.stages for cell in stage.cells),
-            not_testable=self._not_testable(prepared),
+            not_testable=self._not_testable(),
             order=prepared.plan.order,
             stopping=Stopping.model_validate(asdict(profile.stopping)) if profile.stopping else None,
             promised_precision=profile.promised_precision,

@@ -38,7 +38,7 @@ from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
 from jdkmatrix.run.changed import changed_jdks, changed_options, changed_own, changed_servers
-from jdkmatrix.run.impossible import NoneHereError, impossible_here, none_here
+from jdkmatrix.run.impossible import NoneHereError, check_some
 from jdkmatrix.run.plan import Stage, blocks_of, estimate_s, select_cells, stages
 from jdkmatrix.run.prepare import prepare, set_up_parts
 from jdkmatrix.run.prepared import Prepared
@@ -139,7 +139,7 @@ class _Stages:
                 try:
                     prepared = self._open(stage)
                 except MatrixError as error:
-                    if isinstance(error, NoneHereError) and self._is_one_of_several(stage, error):
+                    if isinstance(error, NoneHereError) and self._left_out(stage, error):
                         continue
                     if self._recording.record is None:
                         self._store.remove_empty()
@@ -162,8 +162,8 @@ class _Stages:
             say("nothing to do: every block is complete, and no fault of the host spoilt a fork")
         return None
 
-    def _is_one_of_several(self, stage: Stage, error: NoneHereError) -> bool:
-        """Leave a stage out of which nothing can be measured here, unless it is the last and so were all others."""
+    def _left_out(self, stage: Stage, error: NoneHereError) -> bool:
+        """Leave out a stage of which nothing can be measured here, unless it is the last and so were all others."""
         if stage is self._stages[-1] and not self._campaigns:
             return False
         say(f"stage {stage.name}: {error}")
@@ -172,8 +172,9 @@ class _Stages:
 
     def _why_unfinished(self) -> MatrixError | None:
         """Say which cells lack blocks that an earlier session could have measured, but not this one; None: no cell."""
-        waiting = self._recording.no_longer()
-        forks = {cell.key: len(cell.forks) for cell in self._store.load().cells} if waiting else {}
+        if not (waiting := self._recording.no_longer()):
+            return None
+        forks = {cell.key: len(cell.forks) for cell in self._store.load().cells}
         planned = {key: blocks for stage in self._stages for key, blocks in _blocks(stage).items()}
         lacking = [one for one in waiting if forks.get(one.key, 0) < planned.get(one.key, 0)]
         if not lacking:
@@ -356,17 +357,12 @@ def conclude(project: Project, store: RunStore, site: Path | None, console: Cons
 
 def _new_folder(project: Project, chosen: Chosen, directory: Path | None) -> Path:
     """Return the folder of a new run, which is checked before the run has to wait for anything."""
-    profile, topology = chosen.options.profile, read_topology()
+    profile = chosen.options.profile
+    planned = stages(chosen.matrix, profile)
     catalogue = load_with_own(project.jdks, chosen.matrix.jdk_homes)
-    cells: list[CellKey] = []
-    impossible: dict[CellKey, str] = {}
-    for stage in stages(chosen.matrix, profile):
-        cells += stage.cells
-        impossible |= impossible_here(chosen.matrix, stage.profile, stage.cells, topology, catalogue)
-    if len(impossible) == len(cells):
-        raise none_here(cells, impossible)
+    check_some(chosen.matrix, ((one.profile, one.cells) for one in planned), read_topology(), catalogue)
     folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{profile}"
-    for server in {cell.server for cell in cells}:
+    for server in {cell.server for stage in planned for cell in stage.cells}:
         check_folder(server, folder)
     if is_run(folder):
         raise MatrixError(f"{folder}: already holds a run; --resume continues it, another --run starts a new one")

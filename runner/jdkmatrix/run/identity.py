@@ -42,13 +42,16 @@ def host_inputs(host: HostFacts, confinement: ConfinementMethod) -> dict[str, An
     }
 
 
+def is_same_host(earlier: RunRecord, host: HostFacts, confinement: ConfinementMethod) -> bool:
+    """Return whether nothing has changed on the host since the last session of a run that is continued."""
+    last = earlier.latest_session
+    return host_inputs(last.host, last.confinement) == host_inputs(host, confinement)
+
+
 def calibration_of(earlier: RunRecord, host: HostFacts, confinement: ConfinementMethod) -> Calibration | None:
     """Return the calibration of a run that is continued; None if it has none, or if anything of this host has changed,
     so that all of its cells are measured again."""
-    last = next(reversed(earlier.sessions), None)
-    if last is None or host_inputs(last.host, last.confinement) != host_inputs(host, confinement):
-        return None
-    return next(iter(earlier.calibrations), None)
+    return next(iter(earlier.calibrations), None) if is_same_host(earlier, host, confinement) else None
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

@@ -66,10 +66,14 @@ def _why_never(matrix: Matrix, profile: Profile, cell: CellKey, jdk: JdkEntry) -
 
 
 def check_some(
-    matrix: Matrix, profile: Profile, cells: Sequence[CellKey], topology: Topology, catalogue: Catalogue
+    matrix: Matrix, asked: Iterable[tuple[Profile, Sequence[CellKey]]], topology: Topology, catalogue: Catalogue
 ) -> dict[CellKey, str]:
-    """Return what impossible_here does. Raises: NoneHereError."""
-    impossible = impossible_here(matrix, profile, cells, topology, catalogue)
+    """Return what impossible_here does, of the cells of all profiles together. Raises: NoneHereError."""
+    cells: list[CellKey] = []
+    impossible: dict[CellKey, str] = {}
+    for profile, of_profile in asked:
+        cells += of_profile
+        impossible |= impossible_here(matrix, profile, of_profile, topology, catalogue)
     if len(impossible) == len(cells):
         raise none_here(cells, impossible)
     return impossible

@@ -180,7 +180,7 @@ def prepare(
     topology = read_topology()
     host = read_facts(topology).model_copy(update={"irq_time_accounting": irq_time_accounting(topology.cpus[-1].cpu)})
     catalogue, selected = load_with_own(project.jdks, matrix.jdk_homes), {cell.jdk for cell in cells}
-    impossible = check_some(matrix, profile, cells, topology, catalogue)  # before anything is downloaded for them
+    impossible = check_some(matrix, [(profile, cells)], topology, catalogue)  # before anything is downloaded for them
     measurable = [cell for cell in cells if cell not in impossible]
     parts = set_up_parts(project, matrix, measurable, profile=profile, capacities_rps=capacities_rps, say=say)
     box = read_limit_host(confiner.group("sut", [cpu.cpu for cpu in topology.cpus]))

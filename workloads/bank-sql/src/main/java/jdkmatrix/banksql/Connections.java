@@ -8,10 +8,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import javax.sql.DataSource;
 import jdkmatrix.serverprobes.ApplicationGauges;
+import jdkmatrix.serverprobes.PeakCount;
 import jdkmatrix.serverprobes.Problem;
 import jdkmatrix.serverprobes.Text;
 import org.HdrHistogram.Histogram;
@@ -37,8 +37,7 @@ public final class Connections implements ApplicationGauges {
     private final long openedNs = System.nanoTime();
     private final LongAdder timeouts = new LongAdder();
     private final LongAdder busyNs = new LongAdder();
-    private final AtomicInteger inUse = new AtomicInteger();
-    private final AtomicInteger inUsePeak = new AtomicInteger();
+    private final PeakCount inUse = new PeakCount();
     private final Recorder waitsUs = new Recorder(LONGEST_US, DIGITS);
     /** The waits since the last reset; guarded by its own monitor. */
     private final Histogram since = new Histogram(LONGEST_US, DIGITS);
@@ -125,19 +124,12 @@ public final class Connections implements ApplicationGauges {
                 since.reset();
             }
         }
-        answer.put("window_connections_in_use_peak", reset ? takeInUsePeak() : inUsePeak.get());
-    }
-
-    /** Returns the peak until now; the next one starts from what is in use at this moment. */
-    private int takeInUsePeak() {
-        int until = inUsePeak.getAndSet(0);
-        inUsePeak.accumulateAndGet(inUse.get(), Math::max); // after the reset: who takes one in between raises it
-        return until;
+        answer.put("window_connections_in_use_peak", reset ? inUse.takePeak() : inUse.peak());
     }
 
     /** Stops counting a connection as in use. Call it right before closing, which frees the connection for others. */
     public void givenBack(long takenNs) {
-        inUse.decrementAndGet();
+        inUse.down();
         busyNs.add(System.nanoTime() - takenNs);
     }
 
@@ -159,7 +151,7 @@ public final class Connections implements ApplicationGauges {
         try {
             Connection connection = pool.getConnection();
             record(askedNs);
-            inUsePeak.accumulateAndGet(inUse.incrementAndGet(), Math::max);
+            inUse.up();
             return connection;
         } catch (SQLException none) {
             if (record(askedNs) < patience.toNanos()) {
