@@ -15,16 +15,17 @@ add() {
     find "runs/$name" -path "*/cells/*.json" -exec gzip --force {} +
     tar --create --directory runs -- "$name" | split --bytes="$PART_BYTES" --numeric-suffixes - "parts/$name.tar."
     if [[ ! -e parts/$name.tar.01 ]]; then mv "parts/$name.tar.00" "parts/$name.tar"; fi
-    if gh release view "results-$name" >/dev/null; then
-      gh release edit "results-$name" --draft=true # `fetch` must not see it while its files are replaced
-      gh release upload "results-$name" "parts/$name".tar* --clobber
-      # A job that is killed while it creates one leaves a draft, which `fetch` does not see.
-      gh release edit "results-$name" --draft=false --latest=false
-    else
-      # With its files at once: gh publishes it when it has them all, so that `fetch` finds no release without.
-      gh release create "results-$name" "parts/$name".tar* --latest=false --title "$name" \
-        --notes "A run, without its logs. To show it: cat $name.tar* | tar x && matrix report $name"
-    fi
+    case $(gh release view "results-$name" --json isDraft --jq .isDraft || echo none) in
+      false) ;; # a job that is run again; what is published has all its files
+      true) # of a job that ended while it created it; `fetch` does not see drafts
+        gh release upload "results-$name" "parts/$name".tar* --clobber
+        gh release edit "results-$name" --draft=false --latest=false
+        ;;
+      none) # with its files at once: gh publishes it when it has them all, so that `fetch` finds no release without
+        gh release create "results-$name" "parts/$name".tar* --latest=false --title "$name" \
+          --notes "A run, without its logs. To show it: cat $name.tar* | tar x && matrix report $name"
+        ;;
+    esac
   done
 }
 

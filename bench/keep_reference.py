@@ -9,7 +9,8 @@ What no figure of any page needs is left out:
 - histograms that programs of experiments printed beside their percentiles;
 - the histogram of each window of a fork that has several: the fork keeps one of all its valid windows together, from
   which its percentiles come, and each window keeps its percentiles;
-- histograms of attempts that do not count, whose percentiles stay;
+- histograms of attempts that do not count, whose percentiles stay, and of loads whose rate or connections change, where
+  only the percentiles of each step or second mean anything;
 - digits of measured values after the tenth significant one, which no measurement repeats;
 - what the driver and the server did second by second in the second and all later blocks, and the windows of their
   warm-up: the first block tells how long forks that took turns take to get warm.
@@ -36,6 +37,7 @@ from typing import Any
 
 from jdkmatrix.domain.loads import LoadOverTime
 from jdkmatrix.figures.fork_figures import fork_latency
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.store.cells import CellRecord
@@ -87,8 +89,10 @@ def _shortened(cell: CellRecord) -> Any:
     shorter = (*record["forks"], *record["attempts"])
     for fork, less in zip((*cell.forks, *cell.attempts), shorter, strict=True):
         over_time = isinstance(cell.load, LoadOverTime)
-        if not over_time:
+        if kind_of(cell.load).one_level:
             _merge_histograms(less, fork)
+        else:
+            less["windows"] = _without_histograms(less["windows"])
         if fork.fork > 1:
             _drop_series_before(less, fork) if over_time else _drop_series(less)
     measured = {"forks": record["forks"], "attempts": _without_histograms(record["attempts"])}

@@ -9,7 +9,7 @@ from jdkmatrix.cli import markdown
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.reading import read_text
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, rests_on
-from jdkmatrix.report.site.claims_page import HostVerdict
+from jdkmatrix.report.site.claims_page import DECIDED, HostVerdict
 from jdkmatrix.report.site.digest import host_names
 from jdkmatrix.store.atomic import write_atomic
 
@@ -19,26 +19,31 @@ _HEADINGS = ("Published", "Verdict", "What it rests on", "Runs")
 
 def verdict_table(claims: Mapping[str, Sequence[HostVerdict]]) -> str:
     """Build a table with a row for every claim that the first host could judge, and below it a list of the hosts."""
-    said = [told[0] for told in claims.values() if told and told[0].judged.decided]
-    if not said:
+    judged = [told for told in claims.values() if told and told[0].judged.decided]
+    if not judged:
         return "No run bears on a published claim."
-    said.sort(key=lambda one: _ORDER.index(one.judged.verdict))
+    judged.sort(key=lambda told: _ORDER.index(told[0].judged.verdict))
+    said = [told[0] for told in judged]
     names = host_names(run for one in said for run in one.runs)
     hosts: dict[str, set[str]] = {}
     for run in (run for one in said for run in one.runs):
         hosts.setdefault(f"{names[run.host_id]}, Linux {run.kernel}", set()).add(run.run_id)
     listed = [f"{host}: {', '.join(sorted(ids))}" for host, ids in hosts.items()]
-    return f"{markdown.table(_HEADINGS, map(_row, said))}\n\n{markdown.listing(listed, at_most=len(listed))}"
+    return f"{markdown.table(_HEADINGS, map(_row, judged))}\n\n{markdown.listing(listed, at_most=len(listed))}"
 
 
 _ORDER = tuple(ClaimVerdict)
+_SAID_BESIDE = (*DECIDED, ClaimVerdict.INCONCLUSIVE)
 
 
-def _row(one: HostVerdict) -> tuple[str, ...]:
-    claim, verdict = one.judged.claim, one.judged.verdict.value
+def _row(told: Sequence[HostVerdict]) -> tuple[str, ...]:
+    one, *others = told
+    claim, verdict = one.judged.claim, one.judged.verdict
+    disagreeing = dict.fromkeys(other.judged.verdict for other in others if other.judged.verdict in _SAID_BESIDE)
+    beside = ", ".join(other.value for other in disagreeing if other is not verdict)
     return (
         f"`{claim.id}`: {markdown.escaped(claim.published)}",
-        f"**{verdict}**",
+        f"**{verdict.value}**" + (f" (another host: {beside})" if beside else ""),
         "<br>".join(map(markdown.escaped, rests_on(one.judged))),
         "<br>".join(markdown.escaped(run.run_id) for run in one.runs),
     )

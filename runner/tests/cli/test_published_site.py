@@ -170,6 +170,14 @@ def test_a_row_says_what_the_verdict_rests_on_and_text_of_results_stays_text() -
     assert verdict_table(host_verdicts(REGISTRY, [replace(RUN, claims=())])) == "No run bears on a published claim."
 
 
+@pytest.mark.parametrize(("cells", "said"), [(CELLS[:1], " (another host: reproduced)"), (CELLS, ""), ((), "")])
+def test_a_row_says_where_another_host_disagrees(cells: tuple[CellEvidence, ...], said: str) -> None:
+    evidence = (ClaimEvidence("spawn-time", (CheckEvidence("", cells),)),)
+    other = replace(RUN, run_id="older", host_id="other", claims=evidence)
+    *_, row = verdict_table(host_verdicts(REGISTRY, [RUN, other])).partition("\n\n")[0].splitlines()
+    assert f" | **contradicted**{said} | " in row
+
+
 def test_a_table_is_put_between_its_marks(tmp_path: Path) -> None:
     file = tmp_path / "x.md"
     file.write_text("a\n<!-- t -->\nold\n<!-- /t -->\nb\n")

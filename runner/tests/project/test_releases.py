@@ -21,7 +21,10 @@ if program == "gh":
         sys.exit()
     here = root / rest[0]
     if verb == "view":
-        sys.exit(not here.is_dir())
+        assert rest[1:] == ["--json", "isDraft", "--jq", ".isDraft"]
+        if not here.is_dir():
+            sys.exit("release not found")
+        print(str((here / ".draft").exists()).lower())
     files = [Path(word) for word in rest[1:] if word.startswith("parts/")]
     if verb == "create" and not (files and "UPLOADS_FAIL" in os.environ):
         here.mkdir()
@@ -33,8 +36,6 @@ if program == "gh":
             assert file.stat().st_size < 2 * 1024**3
             shutil.copy(file, here)
         assert not files or len(list(here.iterdir())) <= 1000
-    if "--draft=true" in rest:
-        (here / ".draft").touch()
     if verb == "create" or "--draft=false" in rest:
         (here / ".draft").unlink(missing_ok=True)
     if verb == "download":
@@ -106,6 +107,22 @@ def test_a_release_that_was_cut_off_is_published_when_the_job_is_run_again(tmp_p
         assert (added.code != 0) == ("CUT_OFF" in how), added.output
     run_step(shell_step("Fetch the newest runs"), tmp_path / "site", does=RELEASES, env=env)
     assert [path.name for path in (tmp_path / "site" / "kept").iterdir()] == ["20250102T000000Z-one"]
+
+
+def test_a_published_release_stays_as_it_is_when_its_job_is_run_again(tmp_path: Path, home: Path) -> None:
+    """An upload that fails must not take away what everybody could already fetch."""
+    (run,) = (home / "results").iterdir()
+    env = {"RELEASES": str(tmp_path / "releases"), "PART_BYTES": "2000000000"}
+    (tmp_path / "releases").mkdir()
+    handed_over(tmp_path / "add", run, "20250102T000000Z-one")
+    run_step(shell_step("Add them to the releases"), tmp_path / "add", does=RELEASES, env=env)
+    published = tmp_path / "releases" / "results-20250102T000000Z-one"
+    before = sorted(published.iterdir())
+    again = run_step(
+        shell_step("Add them to the releases"), tmp_path / "add", does=RELEASES, env={**env, "UPLOADS_FAIL": "yes"}
+    )
+    assert again.code == 0, again.output
+    assert sorted(published.iterdir()) == before and not (published / ".draft").exists()
 
 
 def test_the_site_is_made_of_the_runs_of_all_machines(tmp_path: Path, home: Path) -> None:
