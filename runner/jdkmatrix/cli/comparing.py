@@ -20,9 +20,10 @@ from jdkmatrix.cli.terminal import escape
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.provision.project import find_project
-from jdkmatrix.report import compare_page as words
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides, is_one_run
+from jdkmatrix.report.compare import page as words
+from jdkmatrix.report.compare.changes import Compared, compare_sides
+from jdkmatrix.report.compare.sides import ComparedSide, is_one_run
 from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.store.readable import UnreadableError, readable

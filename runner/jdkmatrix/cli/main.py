@@ -254,7 +254,7 @@ def jdks(context: typer.Context, as_json: JsonOption = False) -> None:
 
 @jdks_app.command("fetch")
 def jdks_fetch(jdk_id: Annotated[str, typer.Argument(metavar="ID", help="An entry of the catalogue.")]) -> None:
-    """Download, verify and unpack one JDK. Nothing is left behind if that fails."""
+    """Download, verify and unpack one JDK, unless such a build is here. Nothing is left behind if that fails."""
     from jdkmatrix.cli import catalogue
 
     catalogue.fetch_one(jdk_id)

@@ -87,7 +87,7 @@ _OPTIONS = (
     _repeatable("load", "NAME", "Load: saturate-50 (closed loop), share-50, 5000/s (constant rates), …; repeatable."),
     _option("blocks", int, "Number of blocks; with --max-blocks, the minimum.", min=1),
     _option("max_blocks", int, "Measure 5 blocks or more, up to this many, until the ratios are precise.", min=1),
-    _option("precision", float, "How precise is enough: 0.02 means each ratio to ± 2 %.", min=0.0001, max=1),
+    _option("precision", float, "How precise is enough: 0.02 means each ratio to ± 2 %.", min=0.0001),
     _option("no_stopping", bool, "Add no blocks to the profile's, however imprecise the ratios are.", default=False),
     _option("windows", int, "Windows per fork, with --protocol separate.", min=1),
     _option("window_s", float, "Seconds per window, with --protocol separate.", min=0.1),

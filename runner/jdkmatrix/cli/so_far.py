@@ -70,7 +70,8 @@ def blocks_ahead(ratio: Ratio, precision: float, *, sequential: bool) -> int | N
         return None
     confidence = nominal_confidence(sequential=sequential)
     variance = ratio.blocks * (half / student_t(confidence, ratio.blocks)) ** 2
-    return blocks_needed(variance, needed, confidence, ratio.blocks + 1) - ratio.blocks
+    blocks = blocks_needed(variance, needed, confidence, ratio.blocks + 1, least_error=ratio.least_error)
+    return blocks - ratio.blocks
 
 
 def plus_minus(share: float) -> str:

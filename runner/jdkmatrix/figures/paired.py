@@ -42,8 +42,13 @@ def paired_figures(metric: Metric, cell: CellRecord, base: CellRecord) -> tuple[
 def least_error_of(metric: Metric, *arms: tuple[AnyLoad, Collection[float]]) -> float:
     """Return the least standard error that the log of their ratio, or of one arm's mean, has (stats/ratios.py). `arms`:
     the load of each, and its figures."""
-    means = ((load, fmean(arm)) for load, arm in arms if arm)
-    return least_error(*(metric.step(load, mean) / mean for load, mean in means if mean > 0))
+    return least_error(*(step_share(metric, load, arm) for load, arm in arms))
+
+
+def step_share(metric: Metric, load: AnyLoad, arm: Collection[float]) -> float:
+    """Return the step in which figures of one arm are read, as a share of their mean; 0 for none."""
+    mean = fmean(arm) if arm else 0.0
+    return metric.step(load, mean) / mean if mean > 0 else 0.0
 
 
 def logs_of_rounds(metric: Metric, cell: CellRecord, base: CellRecord) -> list[list[float]]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_virtual
 from jdkmatrix.domain.grouping import grouped
+from jdkmatrix.figures.paired import step_share
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.cells.block_checks import BlockChecks, block_checks
@@ -55,7 +56,9 @@ class JudgedRun:
         """The modes in the leading figure of every cell with enough forks; all of them are one family of tests."""
         served = ((cell, self.cells.leading(cell.key)) for cell in self.cells)
         others = ((cell, cell.metrics[0]) for cell in self.experiments if cell.metrics)
-        return modes_of_family({cell.key: cell.by_block(leading).values() for cell, leading in (*served, *others)})
+        told = [(cell, leading, cell.by_block(leading).values()) for cell, leading in (*served, *others)]
+        steps = {cell.key: step_share(leading, cell.load, figures) for cell, leading, figures in told}
+        return modes_of_family({cell.key: figures for cell, _, figures in told}, steps)
 
     @cached_property
     def beside(self) -> Mapping[CellKey, Sequence[Comparison]]:

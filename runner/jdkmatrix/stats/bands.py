@@ -189,4 +189,5 @@ def blocks_to_decide(estimate: Estimate, band: Band, *, family: int = 1, one_is_
     confidence = 1 - (1 - estimate.confidence) / adjusted_for
     if student_t(confidence, MANY) * estimate.least_error > margin:
         return None
-    return max(estimate.blocks + 1, blocks_needed(variance, margin, confidence, least=2))
+    needed = blocks_needed(variance, margin, confidence, least=2, least_error=estimate.least_error)
+    return max(estimate.blocks + 1, needed)

@@ -26,6 +26,7 @@ And correlated runs raise false alarms: with a correlation of 0.5 from run to ru
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -37,19 +38,20 @@ P_MAX = 0.001  # Hunter's
 Values = npt.NDArray[np.float64]
 
 
-def change_points(values: Sequence[float]) -> tuple[int, ...]:
-    """Return the places of the first values after a change, in order; none in a series shorter than two segments."""
+def change_points(values: Sequence[float], least_error: float = 0.0) -> tuple[int, ...]:
+    """Return the places of the first values after a change, in order; none in a series shorter than two segments.
+    `least_error`: of each value, as in stats/ratios.py, which more of them do not reduce."""
     series = np.asarray(values, dtype=float)
-    return tuple(sorted(_within(series, 0, len(series))))
+    return tuple(sorted(_within(series, 0, len(series), least_error)))
 
 
-def _within(series: Values, start: int, end: int) -> list[int]:
+def _within(series: Values, start: int, end: int, least_error: float) -> list[int]:
     if end - start < 2 * LEAST:
         return []
     split = start + _best_split(series[start:end])
-    if _p_value(series[start:split], series[split:end]) >= P_MAX:
+    if _p_value(series[start:split], series[split:end], least_error) >= P_MAX:
         return []
-    return [*_within(series, start, split), split, *_within(series, split, end)]
+    return [*_within(series, start, split, least_error), split, *_within(series, split, end, least_error)]
 
 
 def _best_split(values: Values) -> int:
@@ -68,14 +70,14 @@ def _best_split(values: Values) -> int:
     return max(found)[1]
 
 
-def _p_value(one: Values, other: Values) -> float:
+def _p_value(one: Values, other: Values, least_error: float) -> float:
     """Return the two-sided p-value of Student's t-test of equal means; 0 if they differ and neither side scatters."""
     from scipy.special import stdtr  # noqa: PLC0415 - see the package
 
     n, m = len(one), len(other)
     gap = abs(float(one.mean() - other.mean()))
     pooled = (float(one.var()) * n + float(other.var()) * m) / (n + m - 2)
-    error = float(np.sqrt(pooled * (1 / n + 1 / m)))
+    error = max(float(np.sqrt(pooled * (1 / n + 1 / m))), math.hypot(least_error, least_error))
     if error <= 1e-12:
         return 1.0 if gap <= 1e-12 else 0.0
     return 2 * float(stdtr(n + m - 2, -gap / error))

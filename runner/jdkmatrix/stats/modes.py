@@ -58,9 +58,10 @@ class Modes:
     p_value: float
 
 
-def two_modes(logs: Sequence[float], *, tests: int = 1) -> Modes | None:
+def two_modes(logs: Sequence[float], *, tests: int = 1, step: float = 0.0) -> Modes | None:
     """Return the best split in two, and how likely one as good is by chance; None for fewer than FEWEST forks, or if
-    none differs from another. `tests`: the number of tests that its p-value will be adjusted for."""
+    none differs from another. `tests`: the number of tests that its p-value will be adjusted for; `step`: in which the
+    logs are read. Readings of one mode scatter over a few steps, so parts must lie further apart than two."""
     import numpy as np  # noqa: PLC0415 - see the package
 
     if len(logs) < FEWEST or max(logs) - min(logs) <= 1e-12:
@@ -68,18 +69,24 @@ def two_modes(logs: Sequence[float], *, tests: int = 1) -> Modes | None:
     ordered = np.sort(np.asarray(logs, dtype=float))
     shares, at = _best(ordered[None, :])
     split = int(at[0])
+    apart = float(ordered[split:].mean() - ordered[:split].mean())
+    if apart <= 2 * step:
+        return Modes(split, len(logs) - split, apart, 1.0)
     by_chance = _by_chance(len(logs), math.ceil(2 * tests / P_MAX / _SIMULATED))
     better = int((by_chance >= shares[0]).sum())
-    apart = float(ordered[split:].mean() - ordered[:split].mean())
     return Modes(split, len(logs) - split, apart, (1 + better) / (1 + len(by_chance)))
 
 
-def modes_of_family(figures: Mapping[Key, Iterable[float]]) -> dict[Key, tuple[Modes, float]]:
+def modes_of_family(
+    figures: Mapping[Key, Iterable[float]], steps: Mapping[Key, float] | None = None
+) -> dict[Key, tuple[Modes, float]]:
     """Return the split of each that has enough positive figures, by their logarithms, with its p-value adjusted (Holm)
-    for all of these tests."""
+    for all of these tests. `steps`: in which they are read, as shares of what is read."""
+    read_in = steps or {}
     logs = {key: [math.log(value) for value in values if value > 0] for key, values in figures.items()}
     tests = sum(len(values) >= FEWEST for values in logs.values())
-    tested = {key: modes for key, values in logs.items() if (modes := two_modes(values, tests=tests)) is not None}
+    split = {key: two_modes(values, tests=tests, step=read_in.get(key, 0.0)) for key, values in logs.items()}
+    tested = {key: modes for key, modes in split.items() if modes is not None}
     adjusted = adjust({key: modes.p_value for key, modes in tested.items()})
     return {key: (modes, adjusted[key]) for key, modes in tested.items()}
 

@@ -203,11 +203,14 @@ def _inner_variance_per_s(forks: Sequence[MeasuredFork]) -> float:
     return squares / sum(len(fork.windows) - 1 for fork in forks)
 
 
-def blocks_needed(variance: float, half_width: float, confidence: float, least: int) -> int:
-    """Return the smallest n from `least` on with t(n) · √(variance / n) ≤ half_width."""
+def blocks_needed(
+    variance: float, half_width: float, confidence: float, least: int, *, least_error: float = 0.0
+) -> int:
+    """Return the smallest n from `least` on with t(n) · max(√(variance / n), least_error) ≤ half_width. Many blocks
+    must suffice for `least_error`."""
     normal = student_t(confidence, 10**9)
     # Student's t never needs fewer than the normal distribution does, so nothing is skipped.
     blocks = max(least, math.floor(variance * (normal / half_width) ** 2))
-    while student_t(confidence, blocks) * math.sqrt(variance / blocks) > half_width:
+    while student_t(confidence, blocks) * max(math.sqrt(variance / blocks), least_error) > half_width:
         blocks += 1
     return blocks

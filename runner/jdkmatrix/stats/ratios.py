@@ -87,6 +87,11 @@ def least_error(*steps: float) -> float:
     return math.hypot(*steps) / math.sqrt(12)
 
 
+def step_behind(error: float) -> float:
+    """Return the largest step, as a share of what is read, that such a least standard error can come from."""
+    return error * math.sqrt(12)
+
+
 def of_logs(mean: float, interval: tuple[float, float], blocks: int, p_value: float) -> Ratio:
     """Return the ratio behind logarithms."""
     low, high = map(exp, interval)

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser
 
 from jdkmatrix.cli.comparing import write_page
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.compare import ComparedSide, compare_sides
+from jdkmatrix.report.compare.changes import compare_sides
+from jdkmatrix.report.compare.sides import ComparedSide
 from tests.support.browser import open_all_details, pages_of, reading
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.shipped import TEMPLATES

@@ -14,7 +14,7 @@ import pytest
 from jdkmatrix.cli.comparing import EXIT_CANNOT_TELL
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES
 from jdkmatrix.domain.cell_key import NO_SERVER
-from jdkmatrix.report import compare_page
+from jdkmatrix.report.compare import page
 from tests.support.project import called, make_project
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import later, stored
@@ -138,10 +138,10 @@ def test_a_command_names_it_and_ends_with_3(home: Path, name: str) -> None:
 
 
 def test_a_page_of_a_comparison_that_cannot_be_made_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compare_page, "compare_page", mock.Mock(side_effect=OverflowError("too large")))
-    run, page = home / "results" / "good", home / "not-written.html"
-    done = called(home, "compare", "good", "--executor", "liberty", "--executor", "virtual", "--html", str(page))
-    assert (done.returncode, done.stdout, page.exists()) == (EXIT_WITH_FAILURES, "", False)
+    monkeypatch.setattr(page, "compare_page", mock.Mock(side_effect=OverflowError("too large")))
+    run, file = home / "results" / "good", home / "not-written.html"
+    done = called(home, "compare", "good", "--executor", "liberty", "--executor", "virtual", "--html", str(file))
+    assert (done.returncode, done.stdout, file.exists()) == (EXIT_WITH_FAILURES, "", False)
     assert done.stderr.startswith(f"matrix: {run}: cannot be shown: OverflowError in cli/comparing.py:")
 
 

@@ -17,12 +17,16 @@ from scipy.stats import ttest_ind
 from jdkmatrix.cli.comparing import EXIT_CANNOT_TELL, EXIT_WITH_REGRESSIONS, compare
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.figures.metrics import P99, Metric
+from jdkmatrix.loads.base import Bound, ForkFigure
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides
-from jdkmatrix.report.compare_page import headings, outcome
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.compare.changes import Compared, compare_sides
+from jdkmatrix.report.compare.page import headings, outcome
+from jdkmatrix.report.compare.sides import ComparedSide
 from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.unpaired import unpaired_ratio
@@ -219,9 +223,52 @@ def test_a_figure_that_was_a_bound_is_no_all_clear() -> None:
     assert not found.regressions and {text.rpartition(", ")[2] for text in found.lost} == {
         "Rate held: no fork has a figure to compare before"
     }
-    assert compare_sides(*sides[::-1], threshold=0.05).lost == tuple(
-        text.removesuffix("before") + "after" for text in found.lost
-    ), "a rate that is known gives way to a bound"
+    assert not compare_sides(*sides[::-1], threshold=0.05).lost, "at least as much as before"
+    both = compare_sides(sides[0], side(later(before, "after", DAY)), threshold=0.05)
+    assert outcome(both).startswith("cannot tell: ") and len(both.lost) == len(found.lost)
+    assert {text.rpartition(": ")[2] for text in both.lost} == {"no fork has a figure to compare before or after"}
+
+
+def test_figures_that_no_block_has_on_both_sides_are_no_all_clear() -> None:
+    """Of one JDK the first blocks are usable, of the other the last ones: nothing is paired."""
+    run = made_up(replace(SHAPE, blocks=4, jdks=("temurin-21", "temurin-25")))
+    lost = {"temurin-21": (1, 2), "temurin-25": (3, 4)}
+
+    def half_lost(cell: CellRecord, fork: Fork) -> Fork:
+        return spoilt(fork) if cell.key.executor == "virtual" and fork.fork in lost[cell.key.jdk] else fork
+
+    half = with_forks(run, half_lost)
+    cells = Cells(half.run, half.cells)
+    sides = (ComparedSide(half.run, cells, "jdk", jdk) for jdk in lost)
+    found = compare_sides(*sides, threshold=0.5)
+    assert outcome(found).startswith("cannot tell: ")
+    assert found.lost and all(
+        "virtual" in text and text.endswith("no block has one on both sides") for text in found.lost
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (ForkFigure(2e6, Bound.AT_LEAST), ForkFigure(1e6), False),
+        (ForkFigure(2e6, Bound.AT_LEAST), ForkFigure(3e6), True),
+        (ForkFigure(1e6), ForkFigure(9e5, Bound.BELOW), False),
+        (ForkFigure(1e6), ForkFigure(9e5, Bound.AT_LEAST), True),
+    ],
+)
+def test_bounds_that_exclude_a_loss_need_no_ratio(
+    monkeypatch: pytest.MonkeyPatch, old: ForkFigure, new: ForkFigure, *, said: bool
+) -> None:
+    rated = made_up(replace(SHAPE, loads=("rate-2000",)))
+    before, after = side(rated), side(later(rated, "after", DAY))
+
+    def figures(cell: CellStats, metric: Metric) -> dict[int, ForkFigure]:
+        if metric is not P99:
+            return {}
+        return {1: old if before.cells.get(cell.key) is cell else new}
+
+    monkeypatch.setattr(CellStats, "figures", figures)
+    assert bool(compare_sides(before, after, threshold=0.05).lost) == said
 
 
 def test_a_lost_figure_is_no_all_clear(tmp_path: Path, loaded: LoadedRun, capsys: pytest.CaptureFixture[str]) -> None:

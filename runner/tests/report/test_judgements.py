@@ -22,7 +22,8 @@ from jdkmatrix.report.cells.heat import scorecard
 from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.claims.estimates import Results
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence, together
-from jdkmatrix.report.compare import ComparedSide, compare_sides
+from jdkmatrix.report.compare.changes import compare_sides
+from jdkmatrix.report.compare.sides import ComparedSide
 from jdkmatrix.report.exports import COLUMNS, results
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.answers import answers

@@ -141,6 +141,9 @@ def test_too_few_forks_say_how_many_would_do(under_rate: LoadedRun) -> None:
     assert dict(answer_of(loaded).sentences)["Held the rate"] == (
         "virtual held the rate in 3 of 3 forks against 0 of 3 with liberty: too few forks to tell, 4 of each would do."
     )
+    told = {"liberty": dict.fromkeys((1, 2, 3, 4), missed), "virtual": {1: missed}}
+    _, judgements = judged(with_outcomes(under_rate, told))
+    assert judgements.outcomes(key_of(under_rate)).forks_needed == 10, "6 of 7 against 1 of 7 is not what was seen"
     _, judgements = judged(with_outcomes(under_rate, {"virtual": {1: missed}}))
     assert judgements.outcomes(key_of(under_rate)).forks_needed > 5
     _, judgements = judged(under_rate)

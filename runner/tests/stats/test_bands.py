@@ -136,6 +136,16 @@ def test_an_estimate_at_an_edge_says_nothing_of_how_many_are_needed() -> None:
     assert blocks_to_decide(Estimate(1.0, 0.0, 1.1, 4, of_ratio=True), Band(None, 0.9)) is None
 
 
+def test_figures_that_are_read_coarsely_need_blocks_that_outweigh_that() -> None:
+    """More blocks reduce scatter, and not the step in which a figure is read; only Student's factor shrinks."""
+    least = 1 / math.sqrt(12)
+    margin = student_t(CONFIDENCE, 30) * least * 1.001
+    seen = Estimate(1.0 + margin, 1.0, 1.0 + 2 * margin, 5, least_error=least)
+    needed = blocks_to_decide(seen, Band(None, 1.0))
+    assert needed is not None and student_t(CONFIDENCE, needed) * least <= margin
+    assert needed in (30, 29) or needed > 30
+
+
 @pytest.mark.parametrize("one_is_enough", [False, True])
 def test_a_family_at_an_edge_is_decided_by_chance_in_a_twentieth_of_cases_at_most(one_is_enough: bool) -> None:
     """The truth of 24 cells is the edge itself; if each is judged by itself, chance decides in 46 % of cases."""

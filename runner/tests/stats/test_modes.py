@@ -81,3 +81,14 @@ def test_neither_unit_nor_direction_matters(logs: list[float], shift: float, fac
         return
     assert other.p_value == pytest.approx(one.p_value, abs=0.002)
     assert other.apart == pytest.approx(factor * one.apart, rel=1e-3) or one.lower != other.upper
+
+
+@pytest.mark.parametrize("scatter_s", [0.3, 0.5, 0.8])
+def test_readings_in_whole_seconds_of_one_mode_are_not_two(scatter_s: float) -> None:
+    random = np.random.default_rng(7)
+    read_s = random.normal(random.uniform(12, 13, (300, 1)), scatter_s, (300, 12)).round()
+    logs = np.log(read_s)
+    found = [two_modes(list(one), step=1 / read) for one, read in zip(logs, read_s.mean(axis=1), strict=True)]
+    assert sum(one is not None and one.p_value < P_MAX for one in found) <= 6
+    far = modes_of_family({"a": [*[12.0] * 5, *[15.0] * 5]}, {"a": 1 / 13.5})
+    assert far["a"][1] < P_MAX, "three steps apart"

@@ -17,8 +17,10 @@ hosts with twelve checks each, nearly every second would otherwise fail one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import combinations
 from typing import Generic, TypeVar
 
@@ -196,8 +198,10 @@ def _forks_needed(found: Contrast, others: Sequence[float]) -> int | None:
     if not found.gap:
         return None
     for number in range(max(one.told, other.told), _FORKS_MAX + 1):
-        yes, same = (round(arm.yes / arm.told * number) for arm in (one, other))
-        p_value = fisher_exact(yes, number - yes, same, number - same)
+        # Rounded towards each other: else a number would do only because of how shares round there.
+        more, fewer = sorted((Fraction(arm.yes, arm.told) for arm in (one, other)), reverse=True)
+        many, few = math.floor(more * number), math.ceil(fewer * number)
+        p_value = fisher_exact(many, number - many, few, number - few)
         if holm([*others, p_value])[-1] < FAMILY_ERROR:
             return number
     return None

@@ -11,14 +11,14 @@ from statistics import fmean
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.figures.metrics import BY_ID, OF_EXPERIMENTS, Metric
+from jdkmatrix.figures.metrics import BY_ID, OF_EXPERIMENTS, P99, Metric
 from jdkmatrix.figures.paired import least_error_of
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.claims import ClaimCheck, Precondition
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, losses_of
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
 from jdkmatrix.report.cells.judgements import Refusals, page_pairs
 from jdkmatrix.report.words.sentences import cell_words, refusals_words
 from jdkmatrix.stats.bands import Estimate
@@ -88,9 +88,10 @@ class Results:
         if any(figure.bound is not Bound.NONE for one in (cell, base) for figure in one.figures(metric).values()):
             return self._bounded(cell, base, metric, difference=check.difference)
         if check.difference:
-            if losses_of(metric, cell, base).differ:
+            arms = [(one, _comparable(one, metric)) for one in (cell, base)]
+            if losses_among(*((one.forks, figures) for one, figures in arms)).differ:
                 raise _NoEstimateError(_LOST)
-            return self._difference(metric, (cell, _comparable(cell, metric)), (base, _comparable(base, metric)))
+            return self._difference(metric, *arms)
         return self._of_ratio(self._compared(metric, key, base_key).ratio)
 
     def _demand_no_refusals(self, key: CellKey, base_key: CellKey) -> None:
@@ -120,21 +121,28 @@ class Results:
             raise _NoEstimateError(f"no usable fork of {cell_words(key)}")
         return cell
 
-    def seen(self, needed: Precondition, key: CellKey) -> tuple[float | None, str, frozenset[Bound]]:
-        """Return the figure that is needed, over the usable forks of a cell, its unit, and which bounds are in it; None
-        where no fork has it. For a peak, it is that of the fork that decides."""
+    def seen(self, needed: Precondition, key: CellKey) -> tuple[str, float | None, str, frozenset[Bound]]:
+        """Return the name of the figure that is needed, the figure over the usable forks of a cell, its unit, and which
+        bounds are in it; None where no fork has it. For a peak, it is that of the fork that decides."""
+        name = name_of(needed.metric)
         cell = self.cell(key)
         metric = cell.metric(needed.metric) if cell else None
         if cell is None or metric is None or (over := cell.over_forks(metric)) is None:
-            return None, "", frozenset()
-        every_fork = metric.over_forks == "most" and needed.low is not None
-        value = over.least.value if every_fork else over.value
-        return value, metric.unit, frozenset(figure.bound for figure in cell.figures(metric).values())
+            return name, None, "", frozenset()
+        value = over.value
+        if metric is P99 and cell.latency is not None and (p99 := cell.latency.percentiles.get("99")) is not None:
+            bound = Bound.AT_LEAST if cell.latency.is_bound("99") else Bound.NONE
+            return name, p99.merged_us * metric.scale, metric.unit, frozenset({bound})
+        if metric.over_forks == "most" and needed.low is not None:
+            name, value = f"{name} (least of the forks)", over.least.value
+        return name, value, metric.unit, frozenset(figure.bound for figure in cell.figures(metric).values())
 
     def _compared(self, metric: Metric, key: CellKey, base_key: CellKey) -> Comparison:
         for one in (key, base_key):
             self._usable(one)
         compared = self._cells[key.has_server].over(metric, key, base_key)
+        if compared and any(0 in _comparable(cell, metric).values() for cell in (compared.cell, compared.base)):
+            raise _NoEstimateError("the figure of a fork is 0, which has no ratio")
         if compared is None or compared.losses.differ:
             raise _NoEstimateError(_LOST)
         return compared

@@ -19,7 +19,7 @@ from jdkmatrix.figures.metrics import RSS_PEAK
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
 from jdkmatrix.report.cells.cellstats import protocol_of
-from jdkmatrix.report.claims.estimates import Results, compared_cells, name_of
+from jdkmatrix.report.claims.estimates import Results, compared_cells
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
 from jdkmatrix.store.cells import digest_of
@@ -256,13 +256,12 @@ def _seen(check: ClaimCheck, key: CellKey, estimate: Estimate, results: Results)
         of_arm = both if check.versus_vendor else (key,)
         arms = dict.fromkeys(one.model_copy(update={"executor": needed.arm}) for one in of_arm) if needed.arm else both
         for cell in arms:
-            value, unit, bounds = results.seen(needed, cell)
+            name, value, unit, bounds = results.seen(needed, cell)
             enough = needed.low is None or (value is not None and value >= needed.low and Bound.BELOW not in bounds)
             few = needed.high is None or (value is not None and value <= needed.high and Bound.AT_LEAST not in bounds)
             holds = value is not None and enough and few
             bound = next(iter(bounds - {Bound.NONE}), Bound.NONE)
-            name, arm = name_of(needed.metric), _told_apart(cell, both)
-            yield SeenFigure(needed.says, name, arm, value, unit, holds, bound)
+            yield SeenFigure(needed.says, name, _told_apart(cell, both), value, unit, holds, bound)
 
 
 def _told_apart(cell: CellKey, both: Sequence[CellKey]) -> str:

@@ -89,7 +89,8 @@ class JudgedCell(CellEvidence):
         low, high = estimate.low, estimate.high
         text = _value(estimate, unit)
         if low is not None and low == high:
-            text = f"{text} in every block"
+            shown = digits(estimate.value, 4 if abs(estimate.value) >= 1000 else 3)
+            text = f"{with_unit(shown, unit)} in every block"
         elif low is not None and high is not None:
             edges = [edge for edge in (self.band.low, self.band.high) if edge is not None]
             value, *ends = with_interval(estimate.value, low, high, edges)

@@ -22,6 +22,7 @@ from jdkmatrix.report.words.numbers import apart, higher, p_value
 from jdkmatrix.report.words.sentences import driven
 from jdkmatrix.stats.change_points import LEAST, change_points
 from jdkmatrix.stats.modes import P_MAX, Modes, modes_of_family
+from jdkmatrix.stats.ratios import step_behind
 
 FEWEST_RUNS = 2 * LEAST  # needed on one line to find a change of level
 
@@ -177,7 +178,7 @@ def _changes(points: Sequence[RatioPoint], runs: Sequence[MeasuredRun]) -> Itera
     """Yield each change with how far the mean after it is from that before it, both up to the next change; and where
     other runs lie between it and the last point that counts, with all that is new since then."""
     logs = [math.log(point.value) for point in points]
-    found = change_points(logs)
+    found = change_points(logs, max(point.told.least_error for point in points))
     for before, change, after in zip((0, *found), found, (*found[1:], len(logs)), strict=False):
         ratio = math.exp(sum(logs[change:after]) / (after - change) - sum(logs[before:change]) / (change - before))
         here, last = points[change].place, points[change - 1].place
@@ -191,10 +192,14 @@ def starts_told(runs: Sequence[MeasuredRun]) -> Iterator[str]:
     tell. Yields a sentence for each JDK build on each line with enough forks, from two runs at least; all of them are
     one family of tests."""
     places = grouped(
-        ((executor, run.line, run.jdk), figures) for run in runs for executor, figures in run.condition.forks if figures
+        ((executor, run.line, run.jdk), (figures, run.condition.advice[0].least_error))
+        for run in runs
+        for executor, figures in run.condition.forks
+        if figures
     )
-    of_runs = {place: figures for place, figures in places.items() if len(figures) > 1}
-    tested = modes_of_family({place: chain.from_iterable(figures) for place, figures in of_runs.items()})
+    of_runs = {place: [forks for forks, _ in told] for place, told in places.items() if len(told) > 1}
+    steps = {place: step_behind(max(error for _, error in places[place])) for place in of_runs}
+    tested = modes_of_family({place: chain.from_iterable(figures) for place, figures in of_runs.items()}, steps)
     several = len({place[1:] for place in tested}) > 1
     for place, (modes, adjusted) in tested.items():
         executor, line, jdk = place

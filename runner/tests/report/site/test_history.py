@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import histories
 from jdkmatrix.report.site.history_page import INDEX, history_pages
 from jdkmatrix.stats.change_points import LEAST, change_points
+from jdkmatrix.stats.ratios import least_error
 from tests.support.judged_pages import page_of
 from tests.support.pages import charts_of, figure_in, found, plain, section_of, table_of, tiles_of
 from tests.support.served_runs import QUICK, made_up, turned_run
@@ -32,6 +34,9 @@ def test_steps_are_found_where_they_are_and_a_single_spike_is_none() -> None:
     assert change_points([*STEP, *up]) == (len(STEP),)
     assert change_points([*STEP, *up, *down]) == (len(STEP), 2 * len(STEP))
     assert change_points([*STEP, 0.3, *STEP]) == ()
+    read_in_whole_seconds = [math.log(one) for one in (*[20 / 5] * 3, *[21 / 5] * 3)]
+    assert change_points(read_in_whole_seconds) == (3,), "without scatter, and without a word about how they were read"
+    assert change_points(read_in_whole_seconds, least_error(1 / 20, 1 / 5)) == ()
 
 
 @given(st.lists(st.tuples(st.floats(-10, 10), st.integers(1, 8)), max_size=5))

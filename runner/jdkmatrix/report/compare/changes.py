@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey
@@ -19,40 +19,22 @@ from jdkmatrix.figures.paired import least_error_of
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.attainment import contrast
 from jdkmatrix.loads.base import Bound
-from jdkmatrix.loads.kinds import loads_words
-from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
+from jdkmatrix.report.cells.cellstats import CellStats, Comparison
 from jdkmatrix.report.cells.judgements import Family, Refusals, counted, of_forks, page_refusals
 from jdkmatrix.report.cells.shown import of_metric, over_forks
+from jdkmatrix.report.compare.sides import (
+    ComparedSide,
+    input_differences,
+    names_of,
+    on_side,
+    run_differences,
+    title_of,
+)
 from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
 from jdkmatrix.report.words.sentences import PairFinding, cell_words, finding, not_judged_words, possible_words
-from jdkmatrix.run.identity import changes
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.unpaired import difference_of_logs, unpaired_ratio
 from jdkmatrix.stats.verdicts import FAMILY_ERROR, ArmRefusals, Judged, Losses
-
-
-@dataclass(frozen=True)
-class ComparedSide:
-    """Cells of one run; where an axis is compared, only those with `value` on `axis`."""
-
-    run: RunRecord
-    cells: Cells
-    axis: str | None = None
-    value: str | None = None
-
-    @property
-    def name(self) -> str:
-        return self.run.run_id if self.value is None else f"{self.value} in {self.run.run_id}"
-
-    def compared(self) -> tuple[CellKey, ...]:
-        if self.axis is None:
-            return self.cells.keys
-        return tuple(key for key in self.cells.keys if getattr(key, self.axis) == self.value)
-
-    def in_place_of(self, other: CellKey) -> CellKey:
-        """Return the cell of this side that is compared with `other`, a cell of the other side."""
-        return other if self.axis is None else other.model_copy(update={self.axis: self.value})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,39 +92,16 @@ class Compared:
 
 
 _Named = tuple[CellKey, str, str | None]  # the cell, the metric's id or "outcome", and the executor that it is over
+_Told = dict[_Named, tuple[Metric, str]]  # for each ratio its metric, and the values before and after
 _OUTCOME = "outcome"
-IN_TIME = ("before", "after")
-
-
-def _names(before: ComparedSide, after: ComparedSide) -> tuple[str, str]:
-    """Return the two values of an axis, else before and after."""
-    if before.value is None or after.value is None or before.value == after.value:
-        return IN_TIME
-    return before.value, after.value
-
-
-def is_one_run(one: RunRecord, other: RunRecord) -> bool:
-    """Return whether both are the same run. The id alone does not tell: it is a folder's name, which two may share."""
-    return (one.run_id, one.started_at) == (other.run_id, other.started_at)
-
-
-def _title(before: ComparedSide, after: ComparedSide) -> str:
-    if is_one_run(before.run, after.run):
-        return f"{after.value} over {before.value} in {after.run.run_id}"
-    old, new = (f" ({name})" if name in IN_TIME else "" for name in _names(before, after))
-    return f"{after.name}{new} over {before.name}{old}"
-
-
-def _on_side(name: str) -> str:
-    return name if name in IN_TIME else f"with {name}"
 
 
 def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float) -> Compared:
     """Compare each figure by which executors are compared, where both sides have it, and what forks did. `threshold`:
     the share beyond which a figure's change for the worse is a regression."""
     one_host = before.run.latest_session.host.id == after.run.latest_session.host.id
-    names = _names(before, after)
-    then, now = map(_on_side, names)
+    names = names_of(before, after)
+    then, now = map(on_side, names)
     pairs = [(key, after.cells.get(key), before.cells.get(before.in_place_of(key))) for key in after.compared()]
     both = [(cell, base) for _, cell, base in pairs if cell and base]
     gaps = [_gap(*pair, then, now) for pair in pairs]
@@ -152,17 +111,18 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
     refused = {key: why for key in only_before if (why := after.run.refused.get(after.in_place_of(key)))}
     over = [(cell, before.cells.reference(base.key), after.cells.reference(cell.key)) for cell, base in both]
     bases = [f"{cell_words(cell.key)}: over {old} {then}, over {new} {now}" for cell, old, new in over if old != new]
-    inputs = (_input_differences(before, after, base, cell) for cell, base in both)
+    inputs = (input_differences(before, after, base, cell) for cell, base in both)
     families, told = _families(before, after, both, threshold, absolute=one_host)
+    unknown = _without_ratio(before, after, both, told, (then, now), absolute=one_host)
     changes = [change for family in families for change in _changes(family, told, threshold, names)]
     places = {key: place for place, key in enumerate(after.cells.keys)}
     return Compared(
         before=before.name,
         after=after.name,
         names=names,
-        title=_title(before, after),
+        title=title_of(before, after),
         threshold=threshold,
-        else_changed=tuple(dict.fromkeys([*_run_differences(before, after), *filter(None, inputs)])),
+        else_changed=tuple(dict.fromkeys([*run_differences(before, after), *filter(None, inputs)])),
         why_not=None if one_host else "they were measured on two hosts",
         left_out=(
             *(why for why, _ in gaps if why),
@@ -170,7 +130,8 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
             *([] if one_host else bases),
         ),
         lost=(
-            *(text for _, lost in gaps for text in lost),
+            *(why for why, lost in gaps if why and lost),
+            *unknown,
             *(
                 f"{cell_words(key)}: not testable {now}: {why}"
                 for key, why in refused.items()
@@ -185,33 +146,57 @@ def _driven_alike(cell: CellStats, base: CellStats) -> bool:
     return not cell.driver or not base.driver or cell.driver == base.driver
 
 
-def _only_least(cell: CellStats, metric: Metric) -> bool:
-    """Return whether its forks have only lower bounds of a figure of which more is better."""
-    bounds = {one.bound for one in cell.figures(metric).values()}
-    return metric.more_is_better and not cell.by_block(metric) and Bound.AT_LEAST in bounds
-
-
-def _gap(
-    key: CellKey, cell: CellStats | None, base: CellStats | None, then: str, now: str
-) -> tuple[str | None, list[str]]:
-    """Return why the two are not compared, and what was to be measured after, too, but no longer has a figure."""
+def _gap(key: CellKey, cell: CellStats | None, base: CellStats | None, then: str, now: str) -> tuple[str | None, bool]:
+    """Return why the two are not compared, and whether what was measured before may have got worse unseen."""
     if cell is None or base is None:
         why = f"{cell_words(key)}: not measured {then if base is None else now}"
     elif not _driven_alike(cell, base):
-        return f"{cell_words(key)}: driven by {base.driver} {then}, by {cell.driver} {now}", []
+        return f"{cell_words(key)}: driven by {base.driver} {then}, by {cell.driver} {now}", False
     elif cell.usable and base.usable:
-        gone = [(one, now) for one in metrics_of(cell.load) if base.by_block(one) and not cell.by_block(one)]
-        # Then at least so much, now a figure: it may be less.
-        least = ((one, then) for one in metrics_of(cell.load) if cell.by_block(one) and _only_least(base, one))
-        lost = (f"{one.title}: no fork has a figure to compare {at}" for one, at in (*gone, *least))
-        return None, [f"{cell_words(key)}, {text}" for text in lost]
+        return None, False
     else:
         sides = [side for side, one in ((then, base), (now, cell)) if not one.usable]
         why = f"{cell_words(key)}: no usable fork {' and '.join(sides)}"
-    return why, [why] if base and base.usable else []
+    return why, base is not None and bool(base.usable)
 
 
-_Told = dict[_Named, tuple[Metric, str]]  # for each ratio its metric, and the values before and after
+def _without_ratio(
+    before: ComparedSide,
+    after: ComparedSide,
+    both: Sequence[tuple[CellStats, CellStats]],
+    told: _Told,
+    sides: tuple[str, str],
+    *,
+    absolute: bool,
+) -> Iterator[str]:
+    """Yield each figure that a cell had before, be it a bound, and that has no ratio, though it may have got worse."""
+    found = {(key, metric_id) for key, metric_id, _ in told}
+    for cell, base in both:
+        on_trial = absolute or after.cells.reference(cell.key) != cell.key.executor
+        if not (on_trial and cell.usable and base.usable and _driven_alike(cell, base)):
+            continue
+        for metric in metrics_of(cell.load):
+            if (cell.key, metric.id) in found or not base.figures(metric) or _is_no_worse(metric, cell, base):
+                continue
+            without = [side for side, one in zip(sides, (base, cell), strict=True) if not one.by_block(metric)]
+            why = "not over one executor on both sides" if not absolute else "no block has one on both sides"
+            if without:
+                why = f"no fork has a figure to compare {' or '.join(without)}"
+            yield f"{cell_words(cell.key)}, {metric.title}: {why}"
+
+
+def _is_no_worse(metric: Metric, cell: CellStats, base: CellStats) -> bool:
+    """Return whether bounds alone say that each fork of `cell` is at least as good as any of `base`."""
+    new, old = (tuple(one.figures(metric).values()) for one in (cell, base))
+    if not new or not all(figure.comparable for figure in (*new, *old)):
+        return False
+    if all(figure.bound is Bound.NONE for figure in (*new, *old)):
+        return False
+    better, worse = (Bound.AT_LEAST, Bound.BELOW) if metric.more_is_better else (Bound.BELOW, Bound.AT_LEAST)
+    if any(figure.bound is worse for figure in new) or any(figure.bound is better for figure in old):
+        return False
+    values, then = ([figure.value for figure in figures] for figures in (new, old))
+    return min(values) >= max(then) if metric.more_is_better else max(values) <= min(then)
 
 
 def _families(
@@ -336,7 +321,7 @@ def _changes(family: Family[_Named], told: _Told, threshold: float, names: tuple
             figure=_OUTCOME,
             title=judged.question.title,
             values=f"{counted(old)} → {of_forks(new)}",
-            shown=f"{judged.against} {_on_side(names[0])}",
+            shown=f"{judged.against} {on_side(names[0])}",
             p_adjusted=judged.p_adjusted,
             word=found.value,
             regression=found is PairFinding.WORSE,
@@ -361,34 +346,3 @@ def _word(one: Judged, found: PairFinding, numerator: str, denominator: str) -> 
     if found is PairFinding.CANNOT_TELL:
         return f"{word}: {possible_words(one)}"
     return word
-
-
-def _run_differences(before: ComparedSide, after: ComparedSide) -> list[str]:
-    """List the differences that no cell's identity records."""
-    old, new = (_versions(side.run) for side in (before, after))
-    return [f"{name}: {old[name]}, then {new[name]}" for name in new if name in old and old[name] != new[name]]
-
-
-def _versions(run: RunRecord) -> Mapping[str, str]:
-    session = run.latest_session
-    commit = session.git_commit[:12] if session.git_commit else "not known"
-    return {
-        **{f"JDK {jdk.id}": jdk.version or "not known" for jdk in run.jdks if jdk.selected and jdk.available},
-        **{f"server {server.id}": server.version for server in run.servers},
-        **{f"driver {driver.name}": driver.version for driver in run.drivers},
-        "commit of the project": f"{commit}{' with uncommitted changes' if session.git_dirty else ''}",
-    }
-
-
-def _input_differences(before: ComparedSide, after: ComparedSide, base: CellStats, cell: CellStats) -> str:
-    """Describe the differences in what decides a cell's result, except the compared axis; "" for none."""
-    if before.cells is after.cells:
-        if cell.load == base.load:
-            return ""
-        return f"the load {cell.key.load} ({loads_words([base.load])}; then {loads_words([cell.load])})"
-    compared = {"cell", "measuring_code", *([after.axis, f"{after.axis}_files_sha256"] if after.axis else [])}
-    old, new = (
-        {name: value for name, value in one.record.identity.inputs.items() if name not in compared}
-        for one in (base, cell)
-    )
-    return changes(old, new)

@@ -9,7 +9,8 @@ from jdkmatrix.domain.quantities import per_cent, plural
 from jdkmatrix.report.blocks.inline import joined, strong
 from jdkmatrix.report.blocks.kinds import Items, Section, WebPage
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.compare import IN_TIME, Compared, SideChange
+from jdkmatrix.report.compare.changes import Compared, SideChange
+from jdkmatrix.report.compare.sides import IN_TIME
 from jdkmatrix.report.words.numbers import Figure, p_figure
 from jdkmatrix.report.words.sentences import capitalised, cell_words
 
