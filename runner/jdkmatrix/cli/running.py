@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -43,7 +44,7 @@ from jdkmatrix.run.plan import Stage, blocks_of, estimate_s, select_cells, stage
 from jdkmatrix.run.prepare import prepare, set_up_parts
 from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.run.repeats import in_order, repeat_words
-from jdkmatrix.run.try_own import Arm, own_cells, try_own
+from jdkmatrix.run.try_own import Tried, knowing_answers, own_cells, try_own
 from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.store.readable import UnreadableError, readable
 from jdkmatrix.store.runs import RunStore, has_begun, is_run, latest_begun, runs_of, unrecorded
@@ -126,7 +127,7 @@ class _Stages:
         self._campaigns: list[Campaign] = []
         self._spoilt_bases: set[CellKey] = set()
         self._artefacts: dict[str, str] = {}
-        self._tried: set[Arm] = set()
+        self._tried: Tried = {}
         self.cut_short: MatrixError | None = None
 
     def measure(self, between: Callable[[], None]) -> StoppedError | None:
@@ -193,7 +194,7 @@ class _Stages:
     def _open(self, stage: Stage) -> Prepared:
         self._know_capacities(stage)
         prepared, campaign = self._prepared(stage.profile, stage.cells, self._store)
-        self._try_own(campaign)
+        campaign = self._try_own(campaign)
         opened = campaign.open(say)
         self._cells |= opened
         for key in (key for key, cell in opened.items() if not cell.forks):  # its results were set aside, if it had any
@@ -247,7 +248,7 @@ class _Stages:
             why_not = " ".join(str(error).split())
             say(f"the capacity of {plural(len(bases), 'cell')} is not known: {why_not}")
             return [BasisCapacity(key=key, throughput_rps=None, why_not=why_not) for key in bases]
-        self._try_own(campaign)
+        campaign = self._try_own(campaign)
         cells = campaign.open(say)
         if needed := campaign.needed(cells):
             say(f"first, the capacities that loads are derived from: {plural(len(needed), 'fork')}")
@@ -293,12 +294,14 @@ class _Stages:
         begun = self._recording.record or self._recording.earlier
         return going_on(self._store.directory) if begun else f"the same command with --run {self._store.directory}"
 
-    def _try_own(self, campaign: Campaign) -> None:
-        """Try the own applications that need a fork, before what they measured earlier is set aside."""
+    def _try_own(self, campaign: Campaign) -> Campaign:
+        """Try the own applications that need a fork, before what they measured earlier is set aside; return the
+        campaign with what that told of them."""
         if own := own_cells(campaign.setups):
             blocks = campaign.needed(campaign.open(None))
             needed = {fork.key for block in blocks for fork in block.forks}
             try_own({key: setup for key, setup in own.items() if key in needed}, self._tried, say)
+        return replace(campaign, setups=knowing_answers(campaign.setups, self._tried))
 
     def _prepared(self, profile: Profile, cells: Sequence[CellKey], store: RunStore) -> tuple[Prepared, Campaign]:
         prepared = prepare(

@@ -60,6 +60,7 @@ class Edge:
 
     interval_s = 1.0
     ahead_s = 0.0
+    is_divided = False
 
     def ahead(self, at_s: float | None = None) -> None:
         """Do what takes time, ahead of that part: before the load or, if the driver makes its own lead, before the
@@ -69,11 +70,12 @@ class Edge:
         """Handle the beginning of that part. `under_load`: the load is already on."""
 
     def passed(self) -> None:
-        """Handle the end of an interval of that part, including the last; called only if there was a lead and the
-        driver reports intervals."""
+        """Handle the end of an interval of that part, including the last; called only if there was a lead or it is
+        divided, and the driver reports intervals."""
 
     def over(self) -> None:
-        """Handle the end of that part if there was a lead; otherwise the arrival of the answers still awaited then."""
+        """Handle the end of that part if there was a lead or it is divided; otherwise the arrival of the answers still
+        awaited then."""
 
 
 UNHEARD = Edge()

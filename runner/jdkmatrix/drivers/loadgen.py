@@ -252,16 +252,17 @@ class LoadgenSession(DriverSession):
             raise DriverError("this loadgen session has ended")
         self.wait_ready()
         edge.ahead()
-        if not lead_s:
+        under_load = edge.is_divided or lead_s > 0
+        if not under_load:
             edge.at(under_load=False)
         try:
-            result = self._run(load, duration_s, label, edge if lead_s else UNHEARD, lead_s)
+            result = self._run(load, duration_s, label, edge if under_load else UNHEARD, lead_s)
         except _RefusedError as error:
             raise DriverError(str(error)) from None
         except BaseException:
             self.close()
             raise
-        if not lead_s:
+        if not under_load:
             edge.over()
         return result
 
@@ -275,7 +276,7 @@ class LoadgenSession(DriverSession):
             launch.terminate(self._process, grace_s=0)
 
     def _run(self, load: Load, duration_s: float, label: str, edge: Edge, lead_s: float) -> LoadResult:
-        """Run one phase. `edge`: for a part that begins after a lead, and ends before the driver awaits the rest."""
+        """Run one phase. `edge`: for a part that may begin after a lead, and ends before the driver awaits the rest."""
         lead = {"lead_s": lead_s} if lead_s else {}
         command = {"label": label, **load.model_dump(), **lead, "duration_s": duration_s, "interval_s": edge.interval_s}
         try:

@@ -249,9 +249,10 @@ def answer_s(load: Load | GivenLoad, *, wait_us: int, burn_us: int, cpus: float)
 
 
 def lead_s(load: Load | GivenLoad, answer_s: float) -> float:
-    """Return how long a load is on before a window of it, if an answer takes at least so long: closed loops begin with
-    all their requests at once, which come back in waves until `_ANSWERS_IN_LEAD` waves have spread them. A server then
-    has as much half done when a window begins as when it ends, however many requests it has at once."""
+    """Return how long a load is on before a window of it, if an answer takes at least so long: the connections of a
+    closed loop join over the first of the lead's `_ANSWERS_IN_LEAD` answers (Phase.java), so that they are not in step,
+    and the rest of it spreads them further. A server then has as much half done when a window begins as when it ends,
+    however many requests it has at once."""
     spread_s = _ANSWERS_IN_LEAD * answer_s if isinstance(load, SaturateLoad) else 0.0
     return max(_LEAD_S_MIN, spread_s) if spread_s > _SPREAD_SOON_S else 0.0
 

@@ -27,12 +27,20 @@ def _of_answers(load: LoadResult, limits: ResultLimits, answer_s: float) -> Iter
         yield Reason(code="no-answers", message="no request was answered", figures={"completed": 0})
     due = _due(load, answer_s)
     # A server that at once refuses what is too much for it does not keep up.
+    well = " with status 2xx" if load.non_2xx else ""
     if due is not None and (share := load.succeeded / due if due else 0.0) < limits.achieved_rate_min:
-        well = " with status 2xx" if load.non_2xx else ""
         yield Reason(
             code="rate-missed",
             message=f"{load.succeeded:,} of {due:,.0f} requests that were due were answered{well}",
             figures={"achieved_share": share, "min": limits.achieved_rate_min},
+        )
+    # Nor does one that worked off what it had not answered when the window began.
+    elif due and load.latency_from_s and (share := load.succeeded / due) > 1 / limits.achieved_rate_min:
+        yield Reason(
+            code="rate-missed",
+            message=f"{load.succeeded:,} requests were answered{well} where {due:,.0f} were due: the server was behind "
+            "when the window began",
+            figures={"achieved_share": share, "max": 1 / limits.achieved_rate_min},
         )
     errors, failed = load.errors, load.errors.total + load.non_2xx
     if failed > limits.error_share_max * (load.completed + errors.total):

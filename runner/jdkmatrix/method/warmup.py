@@ -74,13 +74,15 @@ class WarmupRules(Table):
 class WarmupGate:
     """The rules by which a server counts as warm. `ahead_s`: the length of the measurement after the warm-up;
     `precision`: the share that the profile promises; `service_s`: the least time that a request takes; `lead_s`: how
-    long the measured load is on before a window of it, as in loads/base.py."""
+    long the measured load is on before a window of it, as in loads/base.py; `unbroken`: the measured load must not
+    pause between windows."""
 
     rules: WarmupRules
     ahead_s: float
     precision: float
     service_s: float = 0.0
     lead_s: float = 0.0
+    unbroken: bool = False
 
     @property
     def window_s(self) -> float:
@@ -95,11 +97,15 @@ class WarmupGate:
 
     @property
     def windows_at_a_time(self) -> int:
-        """The number of windows in one stretch of the measured load; 1 where responses come soon. Where a window needs
-        a lead, windows share one: a load that restarts for each of them would differ from the measured load, with all
-        of its requests sent together, and given up together as it ends. A stretch then has a third more windows than
-        the gate looks at, so that the gate may open after the first stretch."""
-        return math.ceil(self.steady_rules("p99_us").tail_windows * 4 / 3) if self.lead_s else 1
+        """The number of windows in one stretch of the measured load; 1 for a closed loop whose responses come soon.
+        Where a window needs a lead, windows share one: a load that restarts for each of them would differ from the
+        measured load, with all of its requests sent together, and given up together as it ends. A stretch then has a
+        third more windows than the gate looks at, so that the gate may open after the first stretch. And a rate that
+        pauses after each window is a lower rate: a pool would get fewer threads than it needs, and a backlog would
+        never be seen. A stretch of it has as many windows as the gate looks at in the shortest measurement."""
+        if self.lead_s:
+            return math.ceil(self.steady_rules("p99_us").tail_windows * 4 / 3)
+        return self.rest_windows(self.rules.tail_s_min) if self.unbroken else 1
 
     @property
     def cap_s(self) -> float:

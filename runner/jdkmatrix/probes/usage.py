@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from jdkmatrix.domain.quantities import rise
 from jdkmatrix.host.limit_groups import QuotaCounters
 from jdkmatrix.probes.process import ATTACH_THREADS, JIT_THREADS, Reading, cpu_ns_of, cpu_share_of, difference
+from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.readings import HOOK_CALLS, QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US, WindowReading
 from jdkmatrix.records.windows import Gauges, Sample, SutUsage
 
@@ -66,6 +67,16 @@ def usage(
         carriers_cpu_share=None if carriers is None else cpu_share_of(carriers, before, after),
         astray_threads=astray_threads,
     )
+
+
+def beside_interrupts(sut: SutUsage, host: Pressure, cpus: float) -> SutUsage:
+    """Return the usage with the share of what interrupts left of its CPUs, where they are in no process's time: a
+    server that uses all that is left uses its CPUs in full, however many interrupts its answers cost. `cpus`: as in
+    `usage`; a quota of less than its CPUs loses nothing to interrupts."""
+    use = next((one for one in host.cpu_use if "sut" in one.roles), None)
+    if not host.irq_time_accounting or use is None or cpus < len(use.cpus) or use.interrupt_share >= 1:
+        return sut
+    return sut.model_copy(update={"cpu_share": sut.cpu_share / (1 - use.interrupt_share)})
 
 
 def rises(before: Gauges | None, after: Gauges | None, *, more_than_window: bool = False) -> tuple[WindowReading, ...]:

@@ -79,7 +79,9 @@ class SutUsage(Record):
     cpu_s: float  # includes soft interrupts of its threads, unless Pressure.irq_time_accounting
     probe_cpu_s: float | None = None
     cpu_us_per_request: float
-    cpu_share: float  # of its CPUs, or of its CPU quota if that is less
+    # Of its CPUs, without what interrupts took of them if Pressure.irq_time_accounting; or of its CPU quota if that is
+    # less.
+    cpu_share: float
     jit_share: float  # CPU time of the JIT's threads, as a share of one CPU
     rss_bytes: int  # at the end of the window
     rss_peak_bytes: int

@@ -10,6 +10,7 @@ from pathlib import Path
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.drivers.base import Target
 from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.fork.fork_record import CellSetup
@@ -18,9 +19,10 @@ from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.subjects.served.kind import START_AND_STOP_S
 from jdkmatrix.subjects.served.measurement import ServedCell
-from jdkmatrix.subjects.served.outside import check_own, prove_from_outside
+from jdkmatrix.subjects.served.outside import AnswerTimes, check_own, prove_from_outside, time_answers
 
 Arm = tuple[str, str, str]  # a workload, a server, an executor
+Tried = dict[Arm, AnswerTimes]
 
 
 def own_cells(setups: Mapping[CellKey, CellSetup]) -> dict[CellKey, ServedCell]:
@@ -28,8 +30,9 @@ def own_cells(setups: Mapping[CellKey, CellSetup]) -> dict[CellKey, ServedCell]:
     return {key: one for key, one in setups.items() if isinstance(one, ServedCell) and one.workload.own}
 
 
-def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[[str], None]) -> None:
-    """Try each arm on the first JDK that it has. `tried`: those that were tried before; these are added.
+def try_own(setups: Mapping[CellKey, CellSetup], tried: Tried, say: Callable[[str], None]) -> None:
+    """Try each arm on the first JDK that it has. `tried`: those that were tried before, and how long their answers took
+    under a closed loop; these are added.
 
     Raises:
         MatrixError: names the workload and the arm, with the end of the log.
@@ -38,7 +41,6 @@ def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[
         own, arm = setup.workload.own, (key.workload, key.server, base_of(key.executor))
         if own is None or arm in tried:
             continue
-        tried.add(arm)
         told, first = (f"GET {own.application.context_root}{one}" for one in (own.example, own.ready_path))
         asked = told if first == told else f"{first}, then {told}"
         say(
@@ -46,8 +48,26 @@ def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[
             f"{setup.matrix.server.first_response_timeout_s:g} s"
         )
         with refused(f"{key.workload}, {arm[2]}", of=MatrixError):
-            first_s = try_once(setup, own.example)
-        say(f"{key.workload}, {arm[2]}: answers {told}, {after_words(first_s)}")
+            first_s, tried[arm] = try_once(setup, own.example)
+        takes = f"half of the answers to {plural(setup.load.connections, 'request')} at once take {_ms(tried[arm])}"
+        say(f"{key.workload}, {arm[2]}: answers {told}, {after_words(first_s)}; {takes}")
+
+
+def _ms(answers: AnswerTimes) -> str:
+    return f"up to {digits(answers.typical_s * 1000, 2)} ms"
+
+
+def knowing_answers(setups: Mapping[CellKey, CellSetup], tried: Mapping[Arm, AnswerTimes]) -> dict[CellKey, CellSetup]:
+    """Return the cells, those of users' applications knowing how long answers take: of the slowest arm of each that was
+    tried, so that all arms are measured alike."""
+    slowest: dict[str, AnswerTimes] = {}
+    for (workload, *_), answers in tried.items():
+        slowest[workload] = answers.at_least(slowest.get(workload, answers))
+    own = own_cells(setups)
+    return {
+        key: own[key].knowing(slowest[key.workload]) if key in own and key.workload in slowest else setup
+        for key, setup in setups.items()
+    }
 
 
 def after_words(first_s: float) -> str:
@@ -57,9 +77,9 @@ def after_words(first_s: float) -> str:
     return f"{first_s:.1f} s after its start{more}"
 
 
-def try_once(setup: ServedCell, path: str) -> float:
-    """Start it once, ask it for `path`, see under a closed loop of its requests which threads serve them, and end it;
-    return the seconds to its first answer.
+def try_once(setup: ServedCell, path: str) -> tuple[float, AnswerTimes]:
+    """Start it once, ask it for `path`, see under a closed loop of its requests which threads serve them and how long
+    that takes, and end it; return the seconds to its first answer, too.
 
     Raises:
         MatrixError: as ServerProcess.wait_ready, `check_own` and `prove_from_outside`; says how it was started. Or it
@@ -83,7 +103,7 @@ def try_once(setup: ServedCell, path: str) -> float:
                     session.wait_ready()
                     executor, java = instance.executor, instance.java
                     prove_from_outside(server.pid, executor, path, session, load, java=java, scratch=folder)
-                return first_response_s
+                    return first_response_s, time_answers(session, load)
         except MatrixError as error:
             command = instance.server.kind.is_command
             started = f"\nit was started as: {shlex.join(launch.command)}" if command else ""

@@ -130,6 +130,18 @@ def test_answers_that_come_after_the_end_are_missing_where_the_load_began_with_t
     assert [one.code for one in window_shortfalls(load_result(rate, **seen), LIMITS, service_s=0.2)] == codes
 
 
+@pytest.mark.parametrize(("completed", "codes"), [(57_848, ["rate-missed"]), (54_100, [])])
+def test_a_backlog_that_is_worked_off_in_the_window_is_a_rate_that_was_not_held(
+    completed: int, codes: list[str]
+) -> None:
+    """As in a real fork under wrk2, where half of the requests waited longer than 0.65 s."""
+    rate = RateLoad(rate_rps=4998, connections=300)
+    result = load_result(rate, due=53_729, completed=completed, duration_s=10.75, latency_from_s=10.25)
+    found = window_shortfalls(result, LIMITS, service_s=0.002)
+    assert [one.code for one in found] == codes
+    assert all("behind when the window began" in one.message for one in found)
+
+
 @pytest.mark.parametrize(
     ("p50s_ms", "completed", "codes"),
     [

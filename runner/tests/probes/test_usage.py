@@ -7,10 +7,10 @@ import pytest
 from jdkmatrix.host.http import Connection, HttpError
 from jdkmatrix.probes.process import Glance, Reading, ThreadCounters
 from jdkmatrix.probes.sampler import gauges_of, read_gauges
-from jdkmatrix.probes.usage import rises, usage
+from jdkmatrix.probes.usage import beside_interrupts, rises, usage
 from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.windows import Gauges, SutUsage
-from tests.support.builders import gauges, load_result
+from tests.support.builders import gauges, load_result, pressure, sut_usage
 
 
 def reading(t_s: float, cpu_s: float, **threads_s: float) -> Reading:
@@ -63,6 +63,20 @@ def test_of_a_quota_of_cpu_time_the_share_is_of_the_quota() -> None:
         before, after, gauges_before=None, gauges_after=None, samples=(), answers=1, cpus=0.5, astray_threads=0
     )
     assert half.cpu_share == pytest.approx(0.98)
+
+
+@pytest.mark.parametrize(
+    ("accounting", "cpus", "share"), [(True, 1.0, 1.0), (False, 1.0, 0.75), (None, 1.0, 0.75), (True, 0.5, 0.75)]
+)
+def test_a_server_that_uses_all_that_interrupts_leave_uses_its_cpus_in_full(
+    accounting: bool | None, cpus: float, share: float
+) -> None:
+    """Its own clock leaves them out; a quota loses nothing to them."""
+    seen = pressure()
+    uses = tuple(one.model_copy(update={"interrupt_share": 0.25}) for one in seen.cpu_use)
+    host = seen.model_copy(update={"cpu_use": uses, "irq_time_accounting": accounting})
+    found = beside_interrupts(sut_usage().model_copy(update={"cpu_share": 0.75}), host, cpus)
+    assert found.cpu_share == pytest.approx(share)
 
 
 def test_totals_of_gauges_rise_in_a_window() -> None:

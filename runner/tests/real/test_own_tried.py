@@ -74,6 +74,7 @@ def short_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorter looks from outside: each is a closed loop on all CPUs."""
     monkeypatch.setattr(outside, "LOOK_S", 1.0)
     monkeypatch.setattr(outside, "COUNT_S", 0.5)
+    monkeypatch.setattr(outside, "ANSWERS_S_MAX", 1.0)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,20 @@ def test_a_war_is_deployed_unchanged_and_served_by_virtual_threads(
 ) -> None:
     """For Open Liberty, tests/real/test_own_application.py measures forks of it."""
     war = make_war(java, workloads, tmp_path / "shop.war")
-    assert try_once(cell_of(parts, of_war(server, war, "/items/7", workloads, parts), "/items/7"), "/items/7") > 0
+    first_s, _ = try_once(cell_of(parts, of_war(server, war, "/items/7", workloads, parts), "/items/7"), "/items/7")
+    assert first_s > 0
+
+
+@pytest.mark.usefixtures("short_looks")
+def test_how_long_answers_take_decides_whether_turns_are_too_short(
+    parts: Parts, started: Callable[..., Instance]
+) -> None:
+    """No table says that each request waits 200 ms."""
+    cell = replace(cell_of(parts, started("{port} {address}", executor="virtual"), "/slow"), why_no_turns=None)
+    _, answers = try_once(cell, "/slow")
+    assert answers.typical_s >= answers.least_s >= 0.2
+    known = cell.knowing(answers)
+    assert known.own_answer_s >= 0.2 and "so a turn may have none for that long" in (known.why_no_turns or "")
 
 
 @pytest.mark.parametrize(

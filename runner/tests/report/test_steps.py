@@ -17,6 +17,7 @@ from jdkmatrix.cli import progress
 from jdkmatrix.cli.summary import summary_table
 from jdkmatrix.figures.metrics import CAPACITY, KNEE, LOWEST_CPU, SATURATED, THROUGHPUT, leading_by_block, metrics_of
 from jdkmatrix.loads.base import is_missed, offered_rps
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
@@ -86,6 +87,22 @@ def test_what_a_fork_says_while_it_is_measured_is_what_the_table_says(run: Loade
     spoilt = fork.windows[0].model_copy(update={"reasons": (Reason(code="steal", message="stolen"),)})
     later = altered(fork, {"windows": (spoilt, *fork.windows[1:])})
     assert progress.figures(later, kept_up) == "at least 2,000 req/s, no CPU/request: no step at 1,000 req/s counts"
+
+
+def test_a_step_missed_before_steps_that_gates_refused_is_not_the_end_of_what_a_server_can_do(run: LoadedRun) -> None:
+    """It may have been missed by chance, and a noisy host ended the series."""
+    cell = cell_of(run)
+    (*kept_up, first, second) = cell.forks[0].windows
+    stolen = (Reason(code="steal", message="stolen"),)
+    refused = tuple(second.model_copy(update={"index": second.index + n, "reasons": stolen}) for n in range(3))
+    for windows, answer, most in (
+        ((*kept_up, first, second), False, "at best"),
+        ((*kept_up, first, *refused), None, "at least"),
+        ((*kept_up, first, second, *refused), False, "at best"),
+    ):
+        fork = altered(cell.forks[0], {"windows": windows})
+        assert kind_of(cell.load).answer(fork) is answer
+        assert progress.figures(fork, cell).startswith(most)
 
 
 def test_cpu_per_request_says_of_which_step_it_is(run: LoadedRun) -> None:

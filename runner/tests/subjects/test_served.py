@@ -297,7 +297,7 @@ def test_slow_answers_make_the_way_to_the_steady_state_longer() -> None:
     expected_s, quick = ServedApplications().expected_s, MATRIX.profiles["quick"]
     cells = (key(workload="banking", load="share-50", wait_us=us) for us in (0, 200_000, 1_000_000, 5_000_000))
     usual_s, *longer_s = (expected_s(MATRIX, quick, one) for one in cells)
-    caps_s = 4 * 30 * 1.2, 4 * 12 * (5 + 1), 4 * 12 * (25 + 5)
+    caps_s = 8 * (15 + 0.2), 4 * (60 + 1), 4 * (300 + 5)  # in stretches, each with a wait for the last answers
     least_s = 15 + 3, 60 + 5, 300 + 25
     more_s = [(cap_s - 90) / 2 + rest_s - 18 for cap_s, rest_s in zip(caps_s, least_s, strict=True)]
     assert longer_s == pytest.approx([usual_s + one for one in more_s])

@@ -8,13 +8,15 @@ from unittest import mock
 
 import pytest
 
-from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad
+from jdkmatrix.domain.loads import CellLoad, Load, RateLoad, SaturateLoad
+from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.loads.kinds.ramps import JoinedLoad
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.method.warmup import WarmupGate
 from jdkmatrix.probes.process import Glance, Reading, ThreadCounters
 from jdkmatrix.records.load_results import Interval
 from jdkmatrix.subjects.served.observe import Bench, Warmed
-from jdkmatrix.subjects.served.warming import settle, warm
+from jdkmatrix.subjects.served.warming import gate_of, settle, warm
 from tests.support.builders import load_result, pressure, sut_usage
 from tests.support.shipped import MATRIX
 
@@ -115,6 +117,28 @@ def test_what_the_compiler_took_is_told_of_each_part_and_a_stretch_follows_until
     )  # fmt: skip
     loaded = [window.jit_share for window in warmup.windows if window.stage == "load"]
     assert warmup.steady and loaded == [0.25] * 16 + [0.0] * 16
+
+
+@pytest.mark.parametrize(
+    ("load", "windows"),
+    [
+        (RateLoad(rate_rps=700, connections=5), 30),
+        (StepsLoad(connections=5, rates_rps=(1000, 2000), step_s=6, warmup_rps=700), 30),
+        (JoinedLoad(connections=50, join_s=5, held_s=20, warmup_rps=700), 1),
+        (SaturateLoad(connections=5), 1),
+    ],
+)
+def test_a_rate_does_not_pause_between_windows(load: CellLoad, windows: int) -> None:
+    """A pool would get threads for less than the rate. Where its growth is measured, it must not grow before."""
+    server, profile = Server([0.0]), MATRIX.profiles["quick"]
+    gate = gate_of(RULES, profile, kind_of(load), answer_s=0.0)
+    warmup = warm(
+        cast(Bench, server), load, gate, cpus=1, burn_us=0, jit_cpus=(0, 1),
+        before_load=lambda: None, listener=mock.Mock(),
+    )  # fmt: skip
+    stretches = {duration_s for one, duration_s, _ in server.asked if one == load.in_windows}
+    assert warmup.steady and stretches == {windows * RULES.window_s}
+    assert {window.duration_s for window in warmup.windows if window.stage == "load"} == {RULES.window_s}
 
 
 def test_a_steady_server_is_warm_when_its_tail_is_long_enough() -> None:

@@ -5,12 +5,15 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * An application of somebody else: it serves /items by a pool, or by virtual threads where the system property virtual is true. Its first
  * argument is the port, the second the address, the third what is wrong with it: ignores-the-switch, never-listens, ends-at-once.
  */
 public final class OwnApplication {
+    private static final long SLOW_NS = 200_000_000;
+
     public static void main(String[] arguments) throws IOException, InterruptedException {
         String wrong = arguments.length > 2 ? arguments[2] : "";
         if (wrong.equals("ends-at-once")) {
@@ -26,6 +29,10 @@ public final class OwnApplication {
         HttpServer server = HttpServer.create(new InetSocketAddress(arguments[1], Integer.parseInt(arguments[0])), 100);
         server.setExecutor(executor);
         server.createContext("/items", exchange -> answer(exchange, 200, "item " + exchange.getRequestURI().getQuery()));
+        server.createContext("/slow", exchange -> {
+            LockSupport.parkNanos(SLOW_NS);
+            answer(exchange, 200, "late");
+        });
         server.createContext("/broken", exchange -> answer(exchange, 500, "no database"));
         server.start();
     }

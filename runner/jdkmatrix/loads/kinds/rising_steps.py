@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -65,6 +65,10 @@ class StepsLoad(CellLoad):
         return RateLoad(rate_rps=self.warmup_rps, connections=self.connections)
 
 
+def _is_missed(window: Window) -> bool:
+    return any(reason.code in ("rate-missed", "no-answers") for reason in window.shortfalls)
+
+
 class RisingSteps(Steps[StepsLoad]):
     question = Question("kept up with the highest rate", "Kept up", is_sought=True)
     metrics = ("saturated", "lowest-cpu")
@@ -115,9 +119,10 @@ class RisingSteps(Steps[StepsLoad]):
         return None if kept_up and not fork.windows[-1].valid else kept_up
 
     def _was_saturated(self, fork: Fork) -> bool:
-        """Return whether the last step that counts was missed."""
-        last = fork.valid_windows[-1]
-        return any(reason.code in ("rate-missed", "no-answers") for reason in last.shortfalls)
+        """Return whether the last steps that count were missed: as many as end the load, or the very last step. One
+        that was missed before steps that gates refused may have been missed by chance."""
+        missed = len(tuple(takewhile(_is_missed, reversed(fork.valid_windows))))
+        return missed >= self.load.missed_max or (missed > 0 and fork.windows[-1].valid)
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:
         return self.most_rps(fork, saturated=self._was_saturated(fork))

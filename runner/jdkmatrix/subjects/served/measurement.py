@@ -40,7 +40,7 @@ from jdkmatrix.servers.proof import prove_executor
 from jdkmatrix.subjects.served.checks import BURN_REPEATS, audit_books, check_burn
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.observe import Bench
-from jdkmatrix.subjects.served.outside import check_own, prove_from_outside
+from jdkmatrix.subjects.served.outside import AnswerTimes, check_own, prove_from_outside
 from jdkmatrix.subjects.served.warming import gate_of, lengths_of, settle, settling_window, warm
 from jdkmatrix.subjects.served.windows import Windows, measure_phases
 
@@ -53,13 +53,22 @@ _ENDING_S = 5.0  # a server that was asked to stop refuses requests before it is
 
 @dataclass(frozen=True, kw_only=True)
 class ServedCell(CellSetup):
-    """An application on a server, under a load. `mix`: paths below the server's host and port."""
+    """An application on a server, under a load. `mix`: paths below the server's host and port; `own_answer_s`: how long
+    the answers of a user's application take, whose work and waits no table tells."""
 
     load: CellLoad
     workload: Workload
     driver: Driver
     instance: Instance
     mix: RequestMix | None
+    own_answer_s: float = 0.0
+
+    def knowing(self, answers: AnswerTimes) -> ServedCell:
+        """Return the cell of a user's application with how long answers take; turns may be too short for them."""
+        closed = self.load.in_windows.is_closed_loop
+        takes_s = round(answers.typical_s if closed else answers.least_s, 3)
+        why = self.why_no_turns or kind_of(self.load).why_no_turns(takes_s, self.matrix.turns)
+        return replace(self, own_answer_s=takes_s, why_no_turns=why)
 
     def begin(self, fork: ForkDraft, listener: Listener) -> ServedMeasurement:
         return ServedMeasurement(self, fork, listener)
@@ -135,7 +144,7 @@ class ServedMeasurement:
 
     @property
     def _service_s(self) -> float:
-        return self._key.wait_us / 1e6
+        return max(self._key.wait_us / 1e6, self.cell.own_answer_s)
 
     @property
     def _cpus(self) -> float:
@@ -144,7 +153,8 @@ class ServedMeasurement:
     @property
     def _answer_s(self) -> float:
         key = self._key
-        return answer_s(self.cell.load.in_windows, wait_us=key.wait_us, burn_us=key.burn_us, cpus=self._cpus)
+        told_s = answer_s(self.cell.load.in_windows, wait_us=key.wait_us, burn_us=key.burn_us, cpus=self._cpus)
+        return max(told_s, self.cell.own_answer_s)
 
     @property
     def _warmup_rules(self) -> WarmupRules:

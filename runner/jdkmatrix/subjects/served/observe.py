@@ -22,7 +22,7 @@ from jdkmatrix.probes.host import pressure, read_host
 from jdkmatrix.probes.process import Glance, Reading, SutGoneError, cpu_time_ns, glance, read_threads
 from jdkmatrix.probes.sampler import GAUGES_TIMEOUT_S, Sampler, read_gauges
 from jdkmatrix.probes.served import left_over_after, served_between
-from jdkmatrix.probes.usage import rises, throttling, usage
+from jdkmatrix.probes.usage import beside_interrupts, rises, throttling, usage
 from jdkmatrix.records.database import DatabaseUse
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import Pressure
@@ -65,7 +65,7 @@ class _Span(Edge):
 
     def __init__(self, bench: Bench, part_s: float | None = None) -> None:
         self._bench = bench
-        self._marked = part_s is not None
+        self.is_divided = part_s is not None
         self.interval_s = part_s or self.interval_s
         self.ahead_s = 2 * bench.queued_s  # two questions
         self.marks: list[Reading] = []
@@ -94,11 +94,11 @@ class _Span(Edge):
             if bench.remote:
                 bench.remote.stats(reset=True)
             self._threads = read_threads(bench.server.pid)
-        if self._marked:
+        if self.is_divided:
             self.marks.append(Reading(self.glance, self._threads))
 
     def passed(self) -> None:
-        if self._marked:
+        if self.is_divided:
             pid = self._bench.server.pid
             self.marks.append(Reading(glance(pid), read_threads(pid)))
 
@@ -178,7 +178,7 @@ class Bench:
         return self._seen(span, self.session.run(load, duration_s, label=label, edge=span, lead_s=lead_s))
 
     def warm(self, load: Load, duration_s: float, *, label: str, lead_s: float = 0.0, parts: int = 1) -> Warmed:
-        """Do as `observe`, for load that no figure comes from. Several `parts`, of equal length, take a lead."""
+        """Do as `observe`, for load that no figure comes from, in several `parts` of equal length."""
         span = _Span(self, duration_s / parts if parts > 1 else None)
         result = self.session.warm(load, duration_s, label=label, edge=span, lead_s=lead_s)
         return Warmed(**vars(self._seen(span, result)), marks=tuple(span.marks))
@@ -220,6 +220,7 @@ class Bench:
         if database:
             used.append(Used("remote", self.cpu_sets.remote, database.cpu_s))
         host = pressure(*span.host, used=used, irq_time_accounting=self.irq_time_accounting)
+        sut = beside_interrupts(sut, host, self.cpus_allowed)
         ahead_untold = bool(result.latency_from_s) and result.lead is None
         early_s = (span.glance.monotonic_ns - span.gauges_ns) / 1e9 if ahead_untold else None
         served = served_between(span.gauges, gauges_after, result, left_over=self.left_over, early_s=early_s)
@@ -266,6 +267,7 @@ class Bench:
             return
         if self.own_path is not None:  # which does not say how many it still has
             self.ask(self.own_path)
+            time.sleep(self.service_s)  # on a thread of its own, that question overtakes them
             return
         quiet_s = self.answer_timeout_s + self.service_s + (needed_s if math.isfinite(needed_s) else 0.0)
         called, least, rest = self._calls_answered(), math.inf, AtRest()

@@ -3,15 +3,18 @@ which threads it serves."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
+from typing import NamedTuple
 
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.quantities import per_cent
 from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.host.http import Connection, excerpt
+from jdkmatrix.loads.base import lead_s
 from jdkmatrix.probes.java_threads import JavaThreads, find_carriers, look_at_threads, with_their_pools
 from jdkmatrix.probes.process import Reading, cpu_ns_of, cpu_share_of, glance, read_threads, thread_cpu_ns
 from jdkmatrix.records.outside import OutsideProof
@@ -22,6 +25,7 @@ from jdkmatrix.servers.proof import ProofError
 
 LOOK_S = 3.0  # of load, in which as many dumps are taken as there is time for
 COUNT_S = 2.0  # of load that nothing disturbs
+ANSWERS_S_MAX = 12.0  # of load, until a JVM has compiled most of what it runs
 _SHOWN_NAMES = 5
 
 
@@ -74,6 +78,35 @@ def prove_from_outside(
         busiest=busiest,
     )
     return proof, carriers
+
+
+class AnswerTimes(NamedTuple):
+    """Seconds that answers take under a load: half of them no more than `typical_s`, and each at least `least_s`."""
+
+    typical_s: float
+    least_s: float
+
+    def at_least(self, other: AnswerTimes) -> AnswerTimes:
+        return AnswerTimes(max(self.typical_s, other.typical_s), max(self.least_s, other.least_s))
+
+
+def time_answers(session: DriverSession, load: SaturateLoad) -> AnswerTimes:
+    """Find out how long answers take under a closed loop, until they come soon enough to need no lead or for as long as
+    a cold server may get faster. If none comes at all, they take at least as long as was waited.
+
+    Raises:
+        MatrixError: as DriverSession.run.
+    """
+    spent_s, window_s, found = 0.0, 1.0, AnswerTimes(math.inf, math.inf)
+    while spent_s < ANSWERS_S_MAX and lead_s(load, found.typical_s) > 0:
+        seen = session.warm(load, window_s, label=f"proof-answers-{spent_s:g}").uncorrected
+        spent_s += window_s
+        if seen is None or not seen.count:
+            window_s *= 2
+            continue
+        typical_s, least_s = seen.percentiles_us["50"] / 1e6, seen.min_us / 1e6
+        found = AnswerTimes(min(found.typical_s, typical_s), min(found.least_s, least_s))
+    return found if math.isfinite(found.typical_s) else AnswerTimes(spent_s, spent_s)
 
 
 def _share_of(

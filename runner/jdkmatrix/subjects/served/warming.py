@@ -36,7 +36,8 @@ def gate_of(rules: WarmupRules, profile: Profile, kind: LoadKind[Any], answer_s:
     """Return the gate at which a server is warm under loads of this kind. `answer_s`: the least for an answer."""
     service_s = 0.0 if kind.grows_pool else answer_s
     ahead_s, lead = kind.ahead_s(lengths_of(profile)), lead_s(kind.load.in_windows, service_s)
-    return WarmupGate(rules, ahead_s, profile.promised_precision, service_s, lead)
+    unbroken = not (kind.load.in_windows.is_closed_loop or kind.grows_pool)
+    return WarmupGate(rules, ahead_s, profile.promised_precision, service_s, lead, unbroken)
 
 
 def warm(

@@ -123,6 +123,30 @@ def test_parts_of_a_load_are_as_long_as_is_asked_for(moody: Moody, open_session:
         session.warm(SaturateLoad(connections=4), 1.0, label="short", edge=heard, lead_s=1.0)
 
 
+def test_connections_join_over_the_first_answer_of_a_lead(moody: Moody, open_session: Open) -> None:
+    """In step, they would be answered in waves, of which a window counts only whole ones."""
+    server = moody(delay_us=200_000)
+    open_session(server.url).run(SaturateLoad(connections=20), 0.5, label="led", lead_s=2.0)
+    first_s: dict[int, float] = {}
+    for one in sorted(server.report().requests, key=lambda one: one.arrived_ns):
+        first_s.setdefault(one.connection, one.arrived_ns / 1e9)
+    assert len(first_s) == 20
+    assert max(first_s.values()) - min(first_s.values()) >= 0.15
+
+
+def test_parts_of_a_rate_need_no_lead(moody: Moody, open_session: Open) -> None:
+    """Its schedule goes on from part to part; what is still due at the end is in none."""
+    server, heard = moody(delay_us=50_000), Heard()
+    heard.interval_s, heard.is_divided = 0.5, True
+    result = open_session(server.url).warm(RateLoad(rate_rps=200, connections=50), 1.5, label="parts", edge=heard)
+    assert [name for name, _ in heard.told] == ["ahead", "at", *["passed"] * 3, "over"]
+    assert [part.t_s for part in result.intervals] == [0.5, 1.0, 1.5]
+    assert sum(part.completed for part in result.intervals) == result.completed
+    assert all(part.p99_us is not None and part.p99_us >= 50_000 for part in result.intervals)
+    sent = [one.arrived_ns for one in server.report().requests]
+    assert len(sent) == result.sent and heard.told[0][1] < min(sent)
+
+
 @pytest.mark.parametrize("lead_s", [0.0, 3.0])
 def test_a_load_that_is_on_before_what_counts(lead_s: float, moody: Moody, open_session: Open) -> None:
     server, heard = moody(delay_us=400_000), Heard()

@@ -6,13 +6,14 @@ import java.util.regex.Pattern;
  * One stretch of load.
  *
  * @param label names the phase's files
- * @param leadNs how long the load runs before the phase begins, in nanoseconds
+ * @param leadNs how long the load runs before the phase begins, in nanoseconds: ten times as long as an answer takes, or longer
  * @param durationNs how long requests are sent after that, in nanoseconds
  * @param intervalNs length of the intervals that are reported separately; the last may be shorter
  */
 record Phase(String label, Load load, long leadNs, long durationNs, long intervalNs) {
     static final double MAX_DURATION_S = 86_400;
     static final double INTERVAL_S = 1;
+    private static final int ANSWERS_IN_LEAD = 10;
     private static final double INTERVAL_S_MIN = 0.1;
     private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
 
@@ -56,6 +57,14 @@ record Phase(String label, Load load, long leadNs, long durationNs, long interva
 
     static long toNs(double seconds) {
         return Math.round(seconds * 1e9);
+    }
+
+    /**
+     * When the connections of a closed loop join: with a lead, over the tenth of it that an answer takes. If they all began at once, answers
+     * that take equally long would come in waves, and a window would count whole waves.
+     */
+    Load.Joining joining(Load.Joining closed) {
+        return leadNs > 0 ? new Load.Join(closed.connections(), leadNs / ANSWERS_IN_LEAD) : closed;
     }
 
     boolean scheduled() {

@@ -107,7 +107,7 @@ final class Worker {
         pacer = switch (phase.load()) {
             case Load.Scheduled scheduled -> new OpenLoop(
                     scheduled.schedule(phase.durationNs()), pool.connections(), this, sendNs, endNs, limits.bundleNs());
-            case Load.Joining joining -> new ClosedLoop(joining, pool.connections(), this, sendNs, endNs);
+            case Load.Joining closed -> new ClosedLoop(phase.joining(closed), pool.connections(), this, sendNs, endNs);
         };
         mode = Mode.RUNNING;
         overNs = phase.leadNs() > 0 ? startNs : Math.min(startNs + intervalNs, endNs);
