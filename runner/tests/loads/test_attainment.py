@@ -153,7 +153,7 @@ def step(rate_rps: float, *, short: bool = False, spoilt_too: bool = False) -> W
         ([step(1000), step(2000), step(3000, short=True)], ForkOutcome.NO),
         ([step(1000), step(2000, short=True)], ForkOutcome.NO),
         ([step(1000), step(2000), step(3000, short=True, spoilt_too=True)], ForkOutcome.LOST),  # driver saturated
-        ([step(1000), step(2000, short=True), step(3000, spoilt_too=True)], ForkOutcome.LOST),  # missed once, by chance?
+        ([step(1000), step(2000, short=True), step(3000, spoilt_too=True)], ForkOutcome.LOST),  # by chance?
         ([step(1000, short=True), step(2000, short=True), step(3000, spoilt_too=True)], ForkOutcome.NO),
     ],
 )
