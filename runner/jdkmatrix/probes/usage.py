@@ -23,11 +23,13 @@ def usage(
     cpus: float,
     astray_threads: int,
     carriers: Collection[str] | None = None,
+    gauged_s: float | None = None,
 ) -> SutUsage:
     """Compute the usage between two readings. `answers`: all that the server gave between them; they also span
     connecting and draining where the load was not on before.
     `cpus`: how many the server may use, by its CPUs and its CPU quota.
     `carriers`: the kernel's names for the carriers of virtual threads, if their share is wanted.
+    `gauged_s`: the time between the two readings of gauges.
     `samples`: those taken inside the window, which only raise the peaks.
 
     CPU time per request is 0 if nothing was answered. It leaves out the time for answering jcmd, which is known to the
@@ -64,6 +66,7 @@ def usage(
         heap_growth_bytes=_rise(gauges_before, gauges_after, "heap_committed_bytes"),
         direct_buffer_bytes=gauges_after.direct_buffer_bytes if gauges_after else None,
         in_flight_peak=gauges_after.in_flight_peak if gauges_after else None,
+        gauged_s=gauged_s if gauges_before and gauges_after else None,
         carriers_cpu_share=None if carriers is None else cpu_share_of(carriers, before, after),
         astray_threads=astray_threads,
     )

@@ -74,7 +74,7 @@ class SutUsage(Record):
     server gave between them (`LoadResult.answers`).
     `probe_cpu_s`: the part of `cpu_s` spent on answering our own queries about its memory; None: not counted.
     The server's own counts (`gc_*`, `jit_ms`, `heap_growth_bytes`, `in_flight_peak`) begin with the lead of the window,
-    or `Served.early_s` before it, and end when nothing is outstanding."""
+    or `Served.early_s` before it, and end when nothing is outstanding, `gauged_s` later."""
 
     cpu_s: float  # includes soft interrupts of its threads, unless Pressure.irq_time_accounting
     probe_cpu_s: float | None = None
@@ -100,6 +100,7 @@ class SutUsage(Record):
     heap_growth_bytes: int | None = None  # of the committed heap, over the window
     direct_buffer_bytes: int | None
     in_flight_peak: int | None
+    gauged_s: float | None = None  # None: not recorded
     # What carriers of virtual threads used of the CPU time of all its threads except the JIT's; None: not looked for.
     carriers_cpu_share: float | None = None
     astray_threads: int | None = None  # those that may run on other CPUs than the SUT's, at the end of the window
@@ -184,7 +185,9 @@ class Window(ObservedWindow):
 
     @property
     def gauged_s(self) -> float:
-        """The time that the server's own counts cover."""
+        """The time that the server's own counts cover; where it was not recorded, without the wait for last answers."""
+        if self.sut.gauged_s is not None:
+            return self.sut.gauged_s
         lead_s = self.load.lead.duration_s if self.load.lead else 0.0
         return self.load.duration_s + lead_s + ((self.served.early_s or 0.0) if self.served else 0.0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jdkmatrix.domain.quantities import digits
+from jdkmatrix.figures.fork_figures import gc_ms_per_s
 from jdkmatrix.figures.metrics import P99
 from jdkmatrix.records.claims import ClaimCheck, Precondition
 from jdkmatrix.records.forks import Fork
@@ -41,6 +42,23 @@ def test_a_p99_that_is_required_is_that_of_the_page() -> None:
     page = of_metric(P99, JudgedRun(run).cells.get(key_of(run)), why="").text
     assert [one.holds for one in cell.seen] == [False, False]
     assert [one.value and digits(one.value, 3) for one in cell.seen] == [page, page]
+
+
+@pytest.mark.parametrize(("gauged_s", "ms_per_s"), [(None, 100.0), (2.5, 40.0)])
+def test_time_in_collections_is_divided_by_the_time_in_which_it_was_counted(
+    gauged_s: float | None, ms_per_s: float
+) -> None:
+    """It is counted until the last answers are there, which takes longer where many wait."""
+    fork = RUN.cells[0].forks[0]
+
+    def changed(window: Window) -> Window:
+        gc_ms = round(100 * window.load.duration_s)
+        counted_s = gauged_s and gauged_s * window.load.duration_s
+        sut = window.sut.model_copy(update={"gc_ms": gc_ms, "gauged_s": counted_s})
+        return window.model_copy(update={"sut": sut})
+
+    found = gc_ms_per_s(windows_of(fork, changed), RUN.cells[0].load)
+    assert found is not None and found.value == pytest.approx(ms_per_s)
 
 
 @pytest.mark.parametrize("difference", [False, True])

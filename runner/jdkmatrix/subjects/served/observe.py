@@ -193,7 +193,7 @@ class Bench:
         t_s = (result.started_monotonic_ns - self.server.started_ns) / 1e9
         samples = self.sampler.since(t_s)
         self._work_off(result)
-        gauges_after = self.gauges()
+        gauges_ns, gauges_after = time.monotonic_ns(), self.gauges()
         sut = usage(
             span.before,
             span.after,
@@ -204,6 +204,7 @@ class Bench:
             cpus=self.cpus_allowed,
             astray_threads=len(astray(self.server.pid, self.cpu_sets.sut)),
             carriers=None if self.own_path is None else self.carriers,
+            gauged_s=(gauges_ns - span.gauges_ns) / 1e9,
         )
         # The driver's own account leaves out its work before and after the load.
         driver_cpu_s = result.driver_cpu_s if span.driver_cpu_s is None else span.driver_cpu_s
