@@ -56,7 +56,8 @@ class Phase:
 class Edge:
     """Callbacks for the measured part of a phase, called in this order before `run` returns; these do nothing.
     `interval_s`: the length of the intervals that they are told of and that the result has; `ahead_s`: how long their
-    questions may wait behind requests, which a driver that makes its own lead adds to the time that they take."""
+    questions may wait behind requests, which a driver that makes its own lead adds to the time that they take;
+    `is_divided`: they are told of each interval also where there is no lead."""
 
     interval_s = 1.0
     ahead_s = 0.0

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.drivers.base import Target
@@ -19,7 +20,7 @@ from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.subjects.served.kind import START_AND_STOP_S
 from jdkmatrix.subjects.served.measurement import ServedCell
-from jdkmatrix.subjects.served.outside import AnswerTimes, check_own, prove_from_outside, time_answers
+from jdkmatrix.subjects.served.outside import AnswerTimes, check_own, prove_from_outside, slowest, time_answers
 
 Arm = tuple[str, str, str]  # a workload, a server, an executor
 Tried = dict[Arm, AnswerTimes]
@@ -49,25 +50,17 @@ def try_own(setups: Mapping[CellKey, CellSetup], tried: Tried, say: Callable[[st
         )
         with refused(f"{key.workload}, {arm[2]}", of=MatrixError):
             first_s, tried[arm] = try_once(setup, own.example)
-        takes = f"half of the answers to {plural(setup.load.connections, 'request')} at once take {_ms(tried[arm])}"
+        takes = f"half of the answers to {plural(setup.load.connections, 'request')} at once take up to "
+        takes += f"{digits(tried[arm].typical_s * 1000, 2)} ms"
         say(f"{key.workload}, {arm[2]}: answers {told}, {after_words(first_s)}; {takes}")
-
-
-def _ms(answers: AnswerTimes) -> str:
-    return f"up to {digits(answers.typical_s * 1000, 2)} ms"
 
 
 def knowing_answers(setups: Mapping[CellKey, CellSetup], tried: Mapping[Arm, AnswerTimes]) -> dict[CellKey, CellSetup]:
     """Return the cells, those of users' applications knowing how long answers take: of the slowest arm of each that was
     tried, so that all arms are measured alike."""
-    slowest: dict[str, AnswerTimes] = {}
-    for (workload, *_), answers in tried.items():
-        slowest[workload] = answers.at_least(slowest.get(workload, answers))
-    own = own_cells(setups)
-    return {
-        key: own[key].knowing(slowest[key.workload]) if key in own and key.workload in slowest else setup
-        for key, setup in setups.items()
-    }
+    told = grouped((workload, answers) for (workload, *_), answers in tried.items())
+    own = ((key, one) for key, one in own_cells(setups).items() if key.workload in told)
+    return {**setups, **{key: one.knowing(slowest(told[key.workload])) for key, one in own}}
 
 
 def after_words(first_s: float) -> str:

@@ -65,10 +65,6 @@ class StepsLoad(CellLoad):
         return RateLoad(rate_rps=self.warmup_rps, connections=self.connections)
 
 
-def _is_missed(window: Window) -> bool:
-    return any(reason.code in ("rate-missed", "no-answers") for reason in window.shortfalls)
-
-
 class RisingSteps(Steps[StepsLoad]):
     question = Question("kept up with the highest rate", "Kept up", is_sought=True)
     metrics = ("saturated", "lowest-cpu")
@@ -121,7 +117,7 @@ class RisingSteps(Steps[StepsLoad]):
     def _was_saturated(self, fork: Fork) -> bool:
         """Return whether the last steps that count were missed: as many as end the load, or the very last step. One
         that was missed before steps that gates refused may have been missed by chance."""
-        missed = len(tuple(takewhile(_is_missed, reversed(fork.valid_windows))))
+        missed = len(tuple(takewhile(is_missed, reversed(fork.valid_windows))))
         return missed >= self.load.missed_max or (missed > 0 and fork.windows[-1].valid)
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:

@@ -197,9 +197,9 @@ def _forks_needed(found: Contrast, others: Sequence[float]) -> int | None:
     one, other = found.numerator, found.denominator
     if not found.gap:
         return None
+    fewer, more = sorted(Fraction(arm.yes, arm.told) for arm in (one, other))
     for number in range(max(one.told, other.told), _FORKS_MAX + 1):
         # Rounded towards each other: else a number would do only because of how shares round there.
-        more, fewer = sorted((Fraction(arm.yes, arm.told) for arm in (one, other)), reverse=True)
         many, few = math.floor(more * number), math.ceil(fewer * number)
         p_value = fisher_exact(many, number - many, few, number - few)
         if holm([*others, p_value])[-1] < FAMILY_ERROR:

@@ -87,7 +87,6 @@ class JudgedCell(CellEvidence):
         if estimate is None:
             return missing(self.why or "not measured")
         low, high = estimate.low, estimate.high
-        text = _value(estimate, unit)
         if low is not None and low == high:
             shown = digits(estimate.value, 4 if abs(estimate.value) >= 1000 else 3)
             text = f"{with_unit(shown, unit)} in every block"
@@ -95,6 +94,8 @@ class JudgedCell(CellEvidence):
             edges = [edge for edge in (self.band.low, self.band.high) if edge is not None]
             value, *ends = with_interval(estimate.value, low, high, edges)
             text = f"{with_unit(value, unit)} ({'–'.join(ends)})"
+        else:
+            text = _value(estimate, unit)
         return Figure(text, estimate.value)
 
 

@@ -188,14 +188,14 @@ def _without_ratio(
 def _is_no_worse(metric: Metric, cell: CellStats, base: CellStats) -> bool:
     """Return whether bounds alone say that each fork of `cell` is at least as good as any of `base`."""
     new, old = (tuple(one.figures(metric).values()) for one in (cell, base))
-    if not new or not all(figure.comparable for figure in (*new, *old)):
-        return False
-    if all(figure.bound is Bound.NONE for figure in (*new, *old)):
+    figures = (*new, *old)
+    all_exact = all(figure.bound is Bound.NONE for figure in figures)
+    if not new or all_exact or not all(figure.comparable for figure in figures):
         return False
     better, worse = (Bound.AT_LEAST, Bound.BELOW) if metric.more_is_better else (Bound.BELOW, Bound.AT_LEAST)
     if any(figure.bound is worse for figure in new) or any(figure.bound is better for figure in old):
         return False
-    values, then = ([figure.value for figure in figures] for figures in (new, old))
+    values, then = ([figure.value for figure in side] for side in (new, old))
     return min(values) >= max(then) if metric.more_is_better else max(values) <= min(then)
 
 

@@ -154,7 +154,7 @@ class ServedMeasurement:
     def _answer_s(self) -> float:
         key = self._key
         told_s = answer_s(self.cell.load.in_windows, wait_us=key.wait_us, burn_us=key.burn_us, cpus=self._cpus)
-        return max(told_s, self.cell.own_answer_s)
+        return max(told_s, self._service_s)
 
     @property
     def _warmup_rules(self) -> WarmupRules:

@@ -86,8 +86,9 @@ class AnswerTimes(NamedTuple):
     typical_s: float
     least_s: float
 
-    def at_least(self, other: AnswerTimes) -> AnswerTimes:
-        return AnswerTimes(max(self.typical_s, other.typical_s), max(self.least_s, other.least_s))
+
+def slowest(told: Collection[AnswerTimes]) -> AnswerTimes:
+    return AnswerTimes(max(one.typical_s for one in told), max(one.least_s for one in told))
 
 
 def time_answers(session: DriverSession, load: SaturateLoad) -> AnswerTimes:
