@@ -33,6 +33,7 @@ class Server:
     asked: list[tuple[Load, float, str]] = field(default_factory=list)
     leads_s: list[float] = field(default_factory=list)
     now_s: float = 5.0
+    read_s: dict[float, float] = field(default_factory=dict)  # when a mark was really read, by when it was due
 
     @property
     def session(self) -> Server:
@@ -47,11 +48,14 @@ class Server:
         jit_share = self.jit_shares[min(len(self.asked), len(self.jit_shares)) - 1]
         part_s = duration_s / parts
         intervals = tuple(answered(100, part_s * (part + 1)) for part in range(parts))
-        marks = tuple(mark(part * part_s, jit_share) for part in range(parts + 1)) if parts > 1 else ()
+        marks = tuple(mark(self._read_s(part * part_s), jit_share) for part in range(parts + 1)) if parts > 1 else ()
         result = load_result(load, duration_s=duration_s, intervals=intervals)
         began_s = self.now_s + lead_s
         self.now_s = began_s + duration_s
         return Warmed(began_s, result, sut_usage(jit_share), pressure(), None, None, marks=marks)
+
+    def _read_s(self, due_s: float) -> float:
+        return self.read_s.get(due_s, due_s)
 
 
 def answered(count: int, t_s: float) -> Interval:
@@ -156,3 +160,39 @@ def test_a_steady_server_is_warm_when_its_tail_is_long_enough() -> None:
     first, *later = shown
     assert first == "warming up: 1000 µs CPU/request, JIT 4% of a CPU"
     assert later == ["warming up: 1000 µs CPU/request, JIT 0% of a CPU"] * (len(warmup.windows) - 1)
+
+
+RATE = RateLoad(rate_rps=700, connections=5)
+
+
+def loaded_windows(server: Server) -> list[tuple[float, int, float]]:
+    """Return end (s after the first was due to begin), requests, and CPU time per request of each window at a rate."""
+    server.jit_shares = [0.0]
+    gate = gate_of(RULES, MATRIX.profiles["quick"], kind_of(RATE), answer_s=0.0)
+    warmup = warm(
+        cast(Bench, server), RATE, gate, cpus=1, burn_us=0, jit_cpus=(0, 1),
+        before_load=lambda: None, listener=mock.Mock(),
+    )  # fmt: skip
+    loaded = [window for window in warmup.windows if window.stage == "load"]
+    began_s = server.now_s - 15.0 * sum(duration_s == 15.0 for _, duration_s, _ in server.asked)
+    return [(window.t_s - began_s, window.completed, window.cpu_us_per_request) for window in loaded]
+
+
+def test_parts_between_which_the_server_was_read_late_are_one_window() -> None:
+    """On a busy host this tool saw two parts end at once: the first had the CPU time of both, the second none, and a
+    series with a 0 in it has no logarithm."""
+    windows = loaded_windows(Server([], read_s={1.0: 1.499, 1.5: 1.5}))
+    assert windows[:3] == [(0.5, 100, 2500), (1.5, 200, 2500), (2.0, 100, 2500)]
+    assert {cost for _, _, cost in windows} == {2500}
+
+
+@pytest.mark.parametrize(
+    ("read_s", "ends_s"), [({0.0: 0.3, 0.5: 0.54}, [1.0, 1.5]), ({0.0: 0.04}, [0.5, 1.0]), ({0.0: 0.06}, [1.0, 1.5])]
+)
+def test_parts_whose_start_was_read_late_are_left_out(read_s: dict[float, float], ends_s: list[float]) -> None:
+    assert [end_s for end_s, _, _ in loaded_windows(Server([], read_s=read_s))][:2] == ends_s
+
+
+def test_a_stretch_that_was_read_late_all_along_is_one_window() -> None:
+    read_s = {0.5 * part: 0.5 * part + 0.2 for part in range(31)}
+    assert {(completed, cost) for _, completed, cost in loaded_windows(Server([], read_s=read_s))} == {(1000, 1000)}

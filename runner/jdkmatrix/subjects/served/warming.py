@@ -27,6 +27,8 @@ from jdkmatrix.probes.process import JIT_THREADS, cpu_ns_of
 from jdkmatrix.records.windows import Warmup, WarmupWindow
 from jdkmatrix.subjects.served.observe import Bench, Observed, Warmed
 
+_LATE_MAX = 0.1  # of a part of a stretch; later than that, it is read at its end together with the next
+
 
 def lengths_of(profile: Profile) -> Lengths:
     return Lengths(profile.windows, profile.window_s)
@@ -73,7 +75,7 @@ def warm(
         else:
             parts = gate.windows_at_a_time
             seen = bench.warm(load, gate.window_s * parts, label=label, lead_s=gate.lead_s, parts=parts)
-        windows.extend(_parts(seen) if seen.marks else [_whole(stage, load, seen)])
+        windows.extend(list(_parts(seen) if seen.marks else ()) or [_whole(stage, load, seen)])
         last = windows[-1]
         listener.step(f"warming up: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")
     return Warmup(
@@ -108,18 +110,27 @@ def settling_window(bench: Bench, load: Load, duration_s: float, *, label: str, 
 
 
 def _parts(seen: Warmed) -> Iterator[WarmupWindow]:
-    """Yield a window for each part of a stretch of the measured load."""
-    for (before, after), part in zip(pairwise(seen.marks), seen.load.intervals, strict=True):
-        cpu_us = (after.at.cpu_ns - before.at.cpu_ns) / 1e3
+    """Yield a window for each part of a stretch of the measured load; for several parts together if this tool was late
+    to read the server between them: what it used then belongs to no single one."""
+    parts = seen.load.intervals
+    ends_s = [0.0, *(part.t_s for part in parts)]
+    late_s = [
+        (mark.at.monotonic_ns - seen.load.started_monotonic_ns) / 1e9 - end_s
+        for mark, end_s in zip(seen.marks, ends_s, strict=True)
+    ]
+    in_time = [index for index, late in enumerate(late_s) if late <= _LATE_MAX * parts[0].t_s]
+    for first, end in pairwise(in_time):
+        before, after, joined = seen.marks[first], seen.marks[end], parts[first:end]
         elapsed_s = (after.at.monotonic_ns - before.at.monotonic_ns) / 1e9
+        completed = sum(part.completed for part in joined)
         yield WarmupWindow(
             stage="load",
-            t_s=seen.t_s + part.t_s,
-            rate_rps=part.completed / elapsed_s,
-            completed=part.completed,
-            cpu_us_per_request=cpu_us / part.completed if part.completed else cpu_us,
+            t_s=seen.t_s + ends_s[end],
+            rate_rps=completed / elapsed_s,
+            completed=completed,
+            cpu_us_per_request=_cost_us((after.at.cpu_ns - before.at.cpu_ns) / 1e3, completed, elapsed_s),
             jit_share=cpu_ns_of(JIT_THREADS, before, after) / 1e9 / elapsed_s,
-            p99_us=part.p99_us,
+            p99_us=max((part.p99_us for part in joined if part.p99_us is not None), default=None),
             duration_s=elapsed_s,
         )
 
@@ -131,9 +142,14 @@ def _whole(stage: Literal["moderate", "load", "settling"], load: Load, seen: Obs
         t_s=seen.t_s + seen.load.duration_s,
         rate_rps=load.rate_rps if isinstance(load, RateLoad) else seen.load.throughput_rps,
         completed=seen.load.completed,
-        # Windows without an answer count as expensive: a server that cold cannot cope with a higher rate.
-        cpu_us_per_request=seen.sut.cpu_us_per_request or seen.sut.cpu_s * 1e6,
+        cpu_us_per_request=seen.sut.cpu_us_per_request or _cost_us(seen.sut.cpu_s * 1e6, 0, seen.load.duration_s),
         jit_share=seen.sut.jit_share,
         p99_us=latency.percentiles_us["99"] if latency else None,
         duration_s=seen.load.duration_s,
     )
+
+
+def _cost_us(cpu_us: float, answers: int, length_s: float) -> float:
+    """Return the CPU time per request. A window without an answer counts as expensive: a server that cold cannot cope
+    with a higher rate. One in which the server got no CPU at all counts as all of one CPU."""
+    return (cpu_us or length_s * 1e6) / max(1, answers)
