@@ -24,7 +24,7 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.stats.forks import summarise
 from jdkmatrix.stats.intervals import CONFIDENCE
-from jdkmatrix.stats.percentiles import are_bounds, merge_latencies, tail_checked
+from jdkmatrix.stats.percentiles import are_bounds, is_overstated, merge_latencies, tail_checked
 from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, latest_peak_s, peak_of, seconds_of
 
 # For usable forks only. None: the fork does not have this figure.
@@ -117,16 +117,24 @@ def knee_step(load: AnyLoad, _: float) -> float:
 
 
 def p99_us(fork: Fork, load: AnyLoad) -> ForkFigure | None:
-    """Return the fork's own p99, if enough requests were slower. It is a bound if the fork fell short, or many requests
-    were in flight at the end: a request without an answer counts with the time that it had waited, or not at all.
-    Latencies of several rates together are those of none."""
+    """Return the fork's own p99, if enough requests were slower. It is a lower bound if the fork fell short, or many
+    requests were in flight at the end: a request without an answer counts with the time that it had waited, or not at
+    all. It is an upper bound if the driver was late to send in a window. Latencies of several rates together are those
+    of none."""
     latency = fork_latency(fork) if kind_of(load).one_level else None
     figure_us = tail_checked(latency, "99") if latency else None
     if figure_us is None:
         return None
     bounds, count = sum(lower_bounds(fork) or (0,)), latency.count if latency else 0
-    exact = held(fork) and not are_bounds(bounds, count, "99")
-    return ForkFigure(figure_us, Bound.NONE if exact else Bound.AT_LEAST)
+    if not held(fork) or are_bounds(bounds, count, "99"):
+        return ForkFigure(figure_us, Bound.AT_LEAST)
+    return ForkFigure(figure_us, Bound.BELOW if was_overstated(fork, "99") else Bound.NONE)
+
+
+def was_overstated(fork: Fork, percent: str) -> bool:
+    """Return whether the driver sent so late in a valid window that the percentile is an upper bound."""
+    seen = ((chosen(window), window.load.send_lateness) for window in fork.valid_windows)
+    return any(latency is not None and is_overstated(latency, late, percent) for latency, late in seen)
 
 
 def lower_bounds(fork: Fork) -> tuple[int, ...] | None:

@@ -143,7 +143,7 @@ def _of_all_requests(judged: JudgedRun, cell: CellStats) -> Iterator[Row]:
     for name in _PERCENTILES:
         if found := pooled.percentiles.get(name):
             whose = _whose(judged, cell, f"p{name}-of-all", P99.unit)
-            bound = Bound.AT_LEAST.value if pooled.is_bound(name) else ""
+            bound = pooled.bound(name).value
             yield {**whose, "forks": pooled.forks, "value": found.merged_us * P99.scale, "bound": bound}
 
 

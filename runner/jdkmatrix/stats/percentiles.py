@@ -23,6 +23,7 @@ from jdkmatrix.stats.intervals import CONFIDENCE
 # A percentile with fewer slower requests than this is the story of single requests, not of the executor.
 MIN_BEYOND = 10
 _BOUNDS_SHARE_MAX = 0.01  # of latencies that are lower bounds, beyond which no percentile is exact
+_LATE_SHARE_MAX = 0.5  # of a latency that the driver's lateness may explain
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,15 @@ def are_bounds(lower: int, count: int, percent: str) -> bool:
     """Return whether that percentile of `count` latencies is a lower bound. It is if more of them are lower bounds than
     lie beyond it, or than one in a hundred: these count with the time that they had waited, and would be longer."""
     return lower > min(_BOUNDS_SHARE_MAX, 1 - float(percent) / 100) * count
+
+
+def is_overstated(latency: Latency, lateness: Latency | None, percent: str) -> bool:
+    """Return whether that percentile is an upper bound, since the driver was late to send: latencies count from when a
+    request was due. It is if as many requests were late by more than half of it. `lateness`: None if there was no
+    schedule, or the driver does not say."""
+    if lateness is None or not lateness.count:
+        return False
+    return lateness.percentiles_us[percent] > _LATE_SHARE_MAX * latency.percentiles_us[percent]
 
 
 def merge_latencies(parts: Sequence[Latency]) -> Latency:

@@ -79,12 +79,13 @@ def _window(window: Window) -> Window:
 
 
 def _load(load: LoadResult) -> LoadResult:
+    late = load.send_lateness
     return load.model_copy(
         update={
             "intervals": (),
             "corrected": _latency(load.corrected),
             "uncorrected": _latency(load.uncorrected if load.corrected is None else None),
-            "send_lateness": None,
+            "send_lateness": late and late.model_copy(update={"spectrum": (), "histogram": None}),
         }
     )
 

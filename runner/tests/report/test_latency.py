@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.domain.loads import JoinLoad
-from jdkmatrix.figures.fork_figures import chosen, distribution_of, fork_latency
+from jdkmatrix.figures.fork_figures import chosen, distribution_of, fork_latency, p99_us
+from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
+from jdkmatrix.report.cell_page.fork_windows import window_tables
 from jdkmatrix.report.cell_page.logs import publish
 from jdkmatrix.report.cells.cellstats import MAX_CURVE_POINTS, CellStats, Pooled, pool
 from jdkmatrix.report.cells.shown import KIND_WORDS, few_beyond, percentile, percentile_figure
@@ -19,8 +21,9 @@ from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.percentiles import Percentile
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.outline import outline
-from tests.support.judged_pages import PageOfRun, window_figures
+from tests.support.judged_pages import PageOfRun, row_of, window_figures
 from tests.support.outcome_runs import windows_of
+from tests.support.pages import figure_in, table_of
 from tests.support.ramped_runs import recorded_ramps
 from tests.support.records import altered, with_forks, with_load
 from tests.support.served_runs import FIVE, Shape, made_up, synthetic_run
@@ -102,10 +105,10 @@ def test_too_few_answers_for_a_percentile() -> None:
     assert [chart.note for chart in page.charts("Latency by percentile")] == [""], "none has a p99"
 
 
-def one(percentile: Percentile) -> Pooled:
+def one(percentile: Percentile, overstated: dict[str, int] | None = None) -> Pooled:
     return Pooled(
         "corrected", 1000, {"50": percentile}, spectrum=(), histogram="of all requests", forks=2,
-        fell_short=0, lower_bounds=0,
+        fell_short=0, lower_bounds=0, overstated=overstated or {},
     )  # fmt: skip
 
 
@@ -192,3 +195,49 @@ def test_a_log_by_interval_is_listed_once(tmp_path: Path) -> None:
         *(f"latency by interval, window {number}" for number in (1, 2, 10)), "server",
     ]  # fmt: skip
     assert (views[1].problem, views[1].tail) == (None, None) and views[1].href, "it is no text to read"
+
+
+def test_a_percentile_is_an_upper_bound_where_the_driver_was_late_by_more_than_half_of_it() -> None:
+    percentile = Percentile(merged_us=1300.0, forks=Summary(2, 1290.0, 1234.0, 1345.6))
+    told = percentile_figure(one(percentile, {"50": 1}), "50")
+    assert told == Figure(
+        "< 1.30", 1300.0, "less than this: in 1 of 2 forks the driver was late to send, by more than half of it"
+    )
+
+
+def late_by(share: float) -> LoadedRun:
+    """Return a run whose driver was late by this share of each percentile of latency, in the first window of a fork."""
+
+    def late(window: Window) -> Window:
+        corrected = window.load.corrected
+        lateness = {name: share * value_us for name, value_us in corrected.percentiles_us.items()}
+        return with_load(window, {"send_lateness": corrected.model_copy(update={"percentiles_us": lateness})})
+
+    run = made_up(RATE)
+    return with_forks(
+        run,
+        lambda _, fork: (
+            altered(fork, {"windows": (late(fork.windows[0]), *fork.windows[1:])}) if fork.fork == 1 else fork
+        ),
+    )
+
+
+@pytest.mark.parametrize(("share", "bound"), [(0.49, Bound.NONE), (0.51, Bound.BELOW)])
+def test_a_driver_that_is_late_refuses_no_fast_executor_but_bounds_its_latency(share: float, bound: Bound) -> None:
+    """Refusing it instead would have left windows of the slower one only."""
+    (cell,) = late_by(share).cells
+    assert p99_us(cell.forks[0], cell.load) == ForkFigure(fork_latency(cell.forks[0]).percentiles_us["99"], bound)
+    assert [p99_us(fork, cell.load).bound for fork in cell.forks[1:]] == [Bound.NONE] * (len(cell.forks) - 1)
+    assert {pooled(forks).bound(name) for forks in (cell.forks, outline(cell).forks) for name in ("50", "99")} == {
+        bound
+    }
+
+
+def test_rows_and_windows_show_that_bound() -> None:
+    run = late_by(0.51)
+    assert row_of(run, "liberty").percentile("99").text.startswith("< ")
+    (first, *others) = (window_tables(fork.windows, fork.fork) for fork in run.cells[0].forks)
+    shown = [
+        [figure_in(row, "p99 ms").text[0] for row in table_of(one, "Latency by window")] for one in (first, *others)
+    ]
+    assert shown[0][0] == "<" and not any("<" in text for one in (shown[0][1:], *shown[1:]) for text in one)

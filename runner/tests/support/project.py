@@ -71,6 +71,7 @@ saturated_share_drop_max = 1.0
 throttled_share_max = 1.0
 swapped_bytes_per_s_max = 1e12
 clock_step_s_max = 1e6
+driver_late_p99_us_max = 1e12
 driver_late_share_max = 1e9
 runner_cpu_share_max = 1.0
 driver_cpu_share_max = 1.0

@@ -19,7 +19,7 @@ from jdkmatrix.report.blocks.tables import DataTable, columns
 from jdkmatrix.report.cells.shown import KIND_SHORT, KIND_WORDS, few_beyond
 from jdkmatrix.report.run_page.over_rate import OUTCOMES, p99_ms
 from jdkmatrix.report.words.numbers import Figure, count, mebibytes, milliseconds, missing, quantity, share
-from jdkmatrix.stats.percentiles import are_bounds, enough_beyond
+from jdkmatrix.stats.percentiles import are_bounds, enough_beyond, is_overstated
 
 _NO_REMOTE = "no figures of a remote system were recorded"
 _NO_DATABASE = "no figures of a database were recorded"
@@ -43,15 +43,20 @@ def _percentile(latency: Latency | None, name: str, why: str = _SILENT) -> Figur
 
 
 def _latency(name: str) -> Getter:
-    """Return a getter of a percentile; it is a lower bound where requests that would be beyond it have no answer."""
+    """Return a getter of a percentile; it is a lower bound where requests that would be beyond it have no answer, and
+    an upper bound where the driver was late."""
 
     def figure(window: Window) -> Figure:
         latency = chosen(window)
         told = _percentile(latency, name)
         if latency is None or told.sort is None:
             return told
-        is_bound = bool(window.shortfalls) or are_bounds(window.load.lower_bounds or 0, latency.count, name)
-        return told._replace(text=f"{Bound.AT_LEAST.value} {told.text}") if is_bound else told
+        bound = Bound.NONE
+        if window.shortfalls or are_bounds(window.load.lower_bounds or 0, latency.count, name):
+            bound = Bound.AT_LEAST
+        elif is_overstated(latency, window.load.send_lateness, name):
+            bound = Bound.BELOW
+        return told._replace(text=f"{bound.value} {told.text}".lstrip())
 
     return figure
 

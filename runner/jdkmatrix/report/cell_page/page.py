@@ -9,6 +9,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.experiments.base import Spread
 from jdkmatrix.figures.metrics import CAPACITY, CPU, METRICS, THROUGHPUT, TIME_TO_STEADY, Metric, metrics_of
+from jdkmatrix.loads.base import Bound
 from jdkmatrix.report.blocks.inline import file_stem, joined, say, strong
 from jdkmatrix.report.blocks.kinds import Container, Disclosure, Items, Notices, Prose, Section, Tile, Tiles, WebPage
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow, columns
@@ -59,7 +60,8 @@ def cell_page(
         tiles, note = _figure_tiles(shown, cell), None
         if cell.latency:
             note = f"Latency is {KIND_WORDS[cell.latency.kind]}, all usable forks together"
-            exact = [one.forks for name, one in cell.latency.percentiles.items() if not cell.latency.is_bound(name)]
+            told = cell.latency.percentiles.items()
+            exact = [one.forks for name, one in told if cell.latency.bound(name) is Bound.NONE]
             if any(one is not None and one.ci_low is not None for one in exact):
                 note += (
                     "; beneath it is the 95 % interval of the geometric mean of the forks’ own percentiles. One fork "

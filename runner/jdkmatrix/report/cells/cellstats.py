@@ -27,11 +27,12 @@ from jdkmatrix.figures.fork_figures import (
     fork_latency,
     lower_bounds,
     overall,
+    was_overstated,
 )
 from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT, Metric, metrics_in, metrics_of
 from jdkmatrix.figures.paired import least_error_of, paired_figures
 from jdkmatrix.loads.attainment import ForkOutcome, OutcomeCounts, attained, fate
-from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
+from jdkmatrix.loads.base import Bound, ForkFigure, LoadKind, Question, held
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency, SpectrumPoint
@@ -55,7 +56,7 @@ class Pooled:
     driver encodes it; None where it writes none, so that nothing here is exact. `fell_short`: the number of its `forks`
     in which the server did not do all that it was asked for, so that percentiles are at least these; `lower_bounds`:
     how many requests are in it with the time that they had waited for an answer, None where the driver leaves such
-    requests out."""
+    requests out; `overstated`: in how many forks the driver was so late that a percentile, by name, is at most that."""
 
     kind: Kind
     count: int
@@ -65,10 +66,13 @@ class Pooled:
     forks: int
     fell_short: int
     lower_bounds: int | None
+    overstated: Mapping[str, int]
 
-    def is_bound(self, percent: str) -> bool:
-        """Return whether that percentile is only a lower bound."""
-        return self.fell_short > 0 or are_bounds(self.lower_bounds or 0, self.count, percent)
+    def bound(self, percent: str) -> Bound:
+        """Return which bound that percentile is, if it is one."""
+        if self.fell_short or are_bounds(self.lower_bounds or 0, self.count, percent):
+            return Bound.AT_LEAST
+        return Bound.BELOW if self.overstated.get(percent) else Bound.NONE
 
 
 def pool(kind: Kind, found: Sequence[tuple[Fork, Latency]], confidence: float = CONFIDENCE) -> Pooled:
@@ -76,15 +80,17 @@ def pool(kind: Kind, found: Sequence[tuple[Fork, Latency]], confidence: float = 
     forks = [latency for _, latency in found]
     merged = merge_latencies(forks)
     bounds = [told for fork, _ in found if (told := lower_bounds(fork)) is not None]
+    percentiles = percentiles_over_forks(forks, merged, confidence)
     return Pooled(
         kind=kind,
         count=merged.count,
-        percentiles=percentiles_over_forks(forks, merged, confidence),
+        percentiles=percentiles,
         spectrum=_thin(merged.spectrum),
         histogram=merged.histogram,
         forks=len(forks),
         fell_short=sum(not held(fork) for fork, _ in found),
         lower_bounds=sum(map(sum, bounds)) if bounds else None,
+        overstated={name: sum(was_overstated(fork, name) for fork, _ in found) for name in percentiles},
     )
 
 

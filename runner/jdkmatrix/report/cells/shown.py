@@ -53,7 +53,12 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
         return few_beyond(pooled.count)
     figure = milliseconds(found.merged_us, why="")
     forks = found.forks
-    if pooled.is_bound(percent):
+    bound = pooled.bound(percent)
+    if bound is Bound.BELOW:
+        late = f"in {pooled.overstated[percent]} of {plural(pooled.forks, 'fork')} the driver was late to send"
+        why = f"less than this: {late}, by more than half of it"
+        return figure._replace(text=f"{bound.value} {figure.text}", title=why)
+    if bound is Bound.AT_LEAST:
         without = "this driver leaves out requests without an answer"
         if (bounds := pooled.lower_bounds) is not None:
             counts, they = ("counts", "it") if bounds == 1 else ("count", "they")
@@ -61,7 +66,7 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
             without = f"{whose} had no answer and {counts} with the time that {they} had waited"
         short = f"{pooled.fell_short} of {plural(pooled.forks, 'fork')} fell short" if pooled.fell_short else ""
         why = f"at least: {'; '.join(filter(None, (short, without)))}"
-        return figure._replace(text=f"{Bound.AT_LEAST.value} {figure.text}", title=why)
+        return figure._replace(text=f"{bound.value} {figure.text}", title=why)
     if forks is None:
         none = "a fork has too few slower requests" if pooled.histogram else "this driver writes no histograms"
         return figure._replace(title=f"no interval: {none}")
