@@ -17,8 +17,7 @@ setup: .venv-run
 	@$(VENV)/matrix setup
 
 test:
-	@$(MAKE) --no-print-directory --jobs 2 lint java-test
-	@$(MAKE) --no-print-directory --jobs 2 test-real test-pure NICE="nice -n 10"
+	@$(MAKE) --no-print-directory --jobs 3 test-real lint test-pure NICE="nice -n 10"
 	@$(MAKE) --no-print-directory test-alone
 
 .PHONY: .venv-run .venv-test
@@ -30,13 +29,12 @@ test:
 
 lint: .venv-test
 	cd runner && ../$(VENV)/ruff check . && ../$(VENV)/ruff format --check . && ../$(VENV)/mypy && ../$(VENV)/lint-imports --no-logo
-	cd runner && MYPYPATH=../bench ../$(VENV)/mypy ../bench/*.py
 
-java-test: .venv-test
+java-test: .venv-run
+	@$(VENV)/matrix setup # compiles what is tested
 	$(VENV)/python -m jdkmatrix.provision.maven -q verify
 
-test-real: .venv-test # after java-test: the flake is built of what Maven has fetched
-	@$(VENV)/matrix setup
+test-real: java-test .venv-test # the flake is built of what Maven has fetched
 	cd runner && ../$(VENV)/pytest -m "real and not alone" -n 5 --dist loadfile --no-loadscope-reorder --durations=10
 
 test-alone: .venv-test
@@ -47,7 +45,7 @@ test-alone: .venv-test
 test-fast: EXAMPLES := --hypothesis-profile few-examples
 test-thorough: EXAMPLES := --hypothesis-profile many-examples
 test-pure test-fast test-thorough: .venv-test
-	cd runner && $(NICE) ../$(VENV)/pytest -m "not real" -n 3 --dist worksteal $(EXAMPLES)
+	cd runner && $(NICE) ../$(VENV)/pytest -m "not real" -n 2 --dist worksteal $(EXAMPLES)
 
 bench: .venv-test
 	@$(VENV)/matrix setup

@@ -113,6 +113,7 @@ def alone():
 def install(purpose, lock):
     print("setting up .venv (" + ", ".join(LOCKS[purpose]) + ")", flush=True)
     python = os.path.join(VENV, "bin", "python")
+    done = [name for each in LOCKS if stamp(each) == fingerprint(each) for name in LOCKS[each]]
     if not any(stamp(each).startswith(made_with() + "\n") for each in LOCKS):
         run([sys.executable, "-m", "venv", "--clear", VENV], lock)
     for each in LOCKS:
@@ -120,10 +121,12 @@ def install(purpose, lock):
             os.remove(stamp_path(each))
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     for name in LOCKS[purpose]:
-        run([*pip, "--require-hashes", "-r", os.path.join(RUNNER, name)], lock)
-    run([*pip, "--no-deps", "--no-build-isolation", "--editable", RUNNER], lock, stderr=subprocess.PIPE)
-    # Python may not be allowed to write its byte code later, and starting from source takes twice as long.
-    run([python, "-m", "compileall", "-q", os.path.join(RUNNER, "jdkmatrix")], lock)
+        if name not in done:
+            run([*pip, "--require-hashes", "-r", os.path.join(RUNNER, name)], lock)
+    if not done:  # else programs may already use it
+        run([*pip, "--no-deps", "--no-build-isolation", "--editable", RUNNER], lock, stderr=subprocess.PIPE)
+        # Python may not be allowed to write its byte code later, and starting from source takes twice as long.
+        run([python, "-m", "compileall", "-q", os.path.join(RUNNER, "jdkmatrix")], lock)
     for each, locks in LOCKS.items():
         if set(locks) <= set(LOCKS[purpose]):
             with open(stamp_path(each), "w") as file:
@@ -137,7 +140,8 @@ def run(command, lock, **streams):
     try:
         _, said = process.communicate()
     except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         raise
     if process.returncode != 0:

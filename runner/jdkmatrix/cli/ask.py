@@ -166,7 +166,7 @@ def _lacking(
 def _cost_s(project: Project, chosen: Chosen, topology: Topology) -> tuple[float, float]:
     """Return seconds: for what comes first, and per block. Raises: MatrixError: none of it can be measured here."""
     matrix = chosen.matrix
-    (stage,) = stages(matrix, PROFILE)
+    *_, stage = stages(matrix, PROFILE)
     catalogue = load_with_own(project.jdks, matrix.jdk_homes)
     impossible = check_some(matrix, [(stage.profile, stage.cells)], topology, catalogue)
     one_block = make_plan(stage.cells, stage.profile.model_copy(update={"blocks": 1}), seed=0, impossible=impossible)

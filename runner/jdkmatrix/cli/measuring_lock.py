@@ -7,6 +7,7 @@ has its own names.
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import socket
@@ -34,12 +35,14 @@ def alone_on_this_host() -> Iterator[None]:
     """Hold the lock in the block: two runs at once would measure each other.
 
     Raises:
-        MatrixError: another one is measuring.
+        MatrixError: another one is measuring, or nobody knows.
     """
     with socket.socket(socket.AF_UNIX) as lock:
         try:
             lock.bind(f"\0{_NAME}")
-        except OSError:
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise MatrixError(f"whether another run measures on this host is not known: {error.strerror}") from None
             raise MatrixError("another run is measuring on this host; two at once would measure each other") from None
         yield
 

@@ -88,7 +88,8 @@ class Display(AbstractContextManager["Display", None], ABC):
 
     def step(self, text: str) -> None:
         if self._verbose and text.startswith(("window", "search", "round")):
-            self.decided(f"    {text}")
+            with suppress(OSError):  # a log that cannot be written spoils no fork
+                self.decided(f"    {text}")
 
     @abstractmethod
     def decided(self, text: str) -> None: ...

@@ -39,6 +39,7 @@ from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
 from jdkmatrix.run.changed import changed_jdks, changed_options, changed_own, changed_servers
+from jdkmatrix.run.code_version import PACKAGE, digest_of, measuring_code
 from jdkmatrix.run.impossible import NoneHereError, check_some
 from jdkmatrix.run.plan import Stage, blocks_of, estimate_s, select_cells, stages
 from jdkmatrix.run.prepare import prepare, set_up_parts
@@ -85,6 +86,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
 def measure(project: Project, chosen: Chosen | None, folder: Path | None, site: Path | None, *, verbose: bool) -> int:
     """Measure; return the exit code. `chosen`: of a new run; None: the one in `folder`, or the newest, is continued."""
     console = console_here()
+    measuring_code()  # of what this process has just loaded: the files may change before the first stage
     new_folder = _new_folder(project, chosen, folder) if chosen else None
     check_replaceable(site or project.site)
     with measuring() as confiner:
@@ -100,8 +102,13 @@ def measure(project: Project, chosen: Chosen | None, folder: Path | None, site: 
         if stopped:
             return stopped.exit_code
         gaps = measured.gaps()
-    with stoppable():
-        code = conclude(project, store, site, console)
+    try:
+        with stoppable():
+            code = conclude(project, store, site, console)
+    except MatrixError:
+        if measured.cut_short:  # with another exit code than a run that is complete
+            raise measured.cut_short from None
+        raise
     if measured.cut_short:
         raise measured.cut_short
     if gaps:
@@ -120,8 +127,8 @@ class _Stages:
         self._capacities: dict[CellKey, BasisCapacity] = {}
         self._earlier_capacities = {one.key: one for one in earlier.capacities} if earlier else {}
         self._calibration: Calibration | None = None
-        # Including later stages, so that a fork that is measured again comes after them.
-        loaded = self._store.load() if earlier and len(self._stages) > 1 else None
+        # Including later stages and what cannot be measured now: a fork that is measured again comes after them.
+        loaded = self._store.load() if earlier else None
         kept = (*loaded.cells, *loaded.earlier) if loaded else ()
         self._cells = {cell.key: cell for cell in kept}
         self._campaigns: list[Campaign] = []
@@ -268,6 +275,11 @@ class _Stages:
     def _check_unchanged(self, setups: Mapping[CellKey, CellSetup]) -> None:
         """Raises: MatrixError: what is measured is no longer what this session began with."""
         root = self._recording.project.root
+        if digest_of(PACKAGE) != measuring_code():
+            raise MatrixError(
+                "the code of this tool changed during the run, so forks may have been measured by either version; to "
+                f"measure by the new one: {self._again}"
+            )
         for changed, of_what in (
             (changed_servers(setups), "configuration below workloads/servers"),
             (changed_jdks(setups), "the files of a JDK that no hash pins"),

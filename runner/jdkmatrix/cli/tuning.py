@@ -45,6 +45,7 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
     console.print(f"The current settings are kept in {state}; `matrix doctor --restore` puts them back.")
     if not yes and not _agreed():
         raise MatrixError("nothing was changed")
+    _refuse_beside_a_run(host)  # again: one may have begun while it asked
     failed, whole = tune(host, planned, state), settings(planned)
     changed = sum(failed.keys().isdisjoint(files) for _, files in whole)
     console.print(f"{changed} of {plural(len(whole), 'setting')} changed.")

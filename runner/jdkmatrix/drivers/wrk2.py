@@ -333,7 +333,12 @@ def _ended(process: subprocess.Popen[bytes]) -> bool:
 
 def _ends_by(process: subprocess.Popen[bytes], deadline_s: float) -> bool:
     """Wait for its end until `deadline_s` of the monotonic clock, without reaping it; return whether it has ended."""
-    descriptor = os.pidfd_open(process.pid)
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except OSError:  # Linux before 5.3, or a container that does not allow it
+        while not (ended := _ended(process)) and time.monotonic() < deadline_s:
+            time.sleep(_POLL_S)
+        return ended
     try:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)

@@ -119,22 +119,29 @@ def knee_step(load: AnyLoad, _: float) -> float:
 def p99_us(fork: Fork, load: AnyLoad) -> ForkFigure | None:
     """Return the fork's own p99, if enough requests were slower. It is a lower bound if the fork fell short, or many
     requests were in flight at the end: a request without an answer counts with the time that it had waited, or not at
-    all. It is an upper bound if the driver was late to send in a window. Latencies of several rates together are those
-    of none."""
+    all. It is an upper bound if the driver was late to send in a window, and no figure if both hold. Latencies of
+    several rates together are those of none."""
     latency = fork_latency(fork) if kind_of(load).one_level else None
     figure_us = tail_checked(latency, "99") if latency else None
     if figure_us is None:
         return None
     bounds, count = sum(lower_bounds(fork) or (0,)), latency.count if latency else 0
-    if not held(fork) or are_bounds(bounds, count, "99"):
-        return ForkFigure(figure_us, Bound.AT_LEAST)
-    return ForkFigure(figure_us, Bound.BELOW if was_overstated(fork, "99") else Bound.NONE)
+    too_low = not held(fork) or are_bounds(bounds, count, "99")
+    bound = bound_of(too_low=too_low, too_high=was_overstated(fork, "99", figure_us))
+    return None if bound is None else ForkFigure(figure_us, bound)
 
 
-def was_overstated(fork: Fork, percent: str) -> bool:
-    """Return whether the driver sent so late in a valid window that the percentile is an upper bound."""
-    seen = ((chosen(window), window.load.send_lateness) for window in fork.valid_windows)
-    return any(latency is not None and is_overstated(latency, late, percent) for latency, late in seen)
+def bound_of(*, too_low: bool, too_high: bool) -> Bound | None:
+    """Return the relation of a percentile to the truth; None where it may be too low for one reason and too high for
+    another."""
+    if too_low and too_high:
+        return None
+    return Bound.AT_LEAST if too_low else Bound.BELOW if too_high else Bound.NONE
+
+
+def was_overstated(fork: Fork, percent: str, value_us: float) -> bool:
+    """Return whether the driver sent so late in a valid window that `value_us`, that percentile, is an upper bound."""
+    return any(is_overstated(value_us, window.load.send_lateness, percent) for window in fork.valid_windows)
 
 
 def lower_bounds(fork: Fork) -> tuple[int, ...] | None:

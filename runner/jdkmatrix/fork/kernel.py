@@ -30,6 +30,8 @@ def cannot_set(host: Host, files: Mapping[str, str]) -> str | None:
         return f"only root may write {', '.join(files)}"
     if locked := [file for file in files if not os.access(host.at(file), os.W_OK)]:
         return f"here even root may not write {', '.join(locked)}, as in most containers"
+    if files and not steps(host, [HostChange(file, value, "") for file, value in files.items()]):
+        return f"this host has that already ({', '.join(f'{file}: {value}' for file, value in files.items())})"
     return None
 
 

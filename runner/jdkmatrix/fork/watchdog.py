@@ -16,7 +16,8 @@ from jdkmatrix.probes.process import SutGoneError
 _EVERY_S = 0.5
 _LOOK_AT_MOST_S = 5.0
 _KEEP_BYTES = 256 * 1024
-_OF_DRIVER = ".hlog"  # a histogram of each second of the load
+# A histogram of each second of the load; and what a JVM was told to record, which is of no use without its middle.
+_NO_LOGS = (".hlog", ".hprof", ".jfr")
 
 
 class FloodError(MatrixError):
@@ -47,7 +48,7 @@ class Watchdog(Pace):
 
     def _check_disk(self) -> None:
         self._breach = breach(
-            log_bytes=sum(size for path, size in file_sizes(self._log_dir) if not path.endswith(_OF_DRIVER)),
+            log_bytes=sum(size for path, size in file_sizes(self._log_dir) if not path.endswith(_NO_LOGS)),
             free_bytes=shutil.disk_usage(self._log_dir).free,
             rules=self._rules,
         )
@@ -89,7 +90,7 @@ def file_sizes(folder: str | Path) -> Iterator[tuple[str, int]]:
 def shorten_logs(log_dir: Path) -> None:
     """Keep the beginning and the end of every long log, and say between them how much is missing."""
     for path, size in list(file_sizes(log_dir)):
-        if size <= 4 * _KEEP_BYTES or path.endswith(_OF_DRIVER):
+        if size <= 4 * _KEEP_BYTES or path.endswith(_NO_LOGS):
             continue
         with Path(path).open("r+b") as file:
             head = file.read(_KEEP_BYTES)

@@ -158,6 +158,7 @@ def _become(cpu_list: str, cgroup_list: str, open_files_max: str, slice_us: str,
     if cpu_list:
         with _or_end(f"run on CPUs {cpu_list}"):
             os.sched_setaffinity(0, [int(cpu) for cpu in cpu_list.split(",")])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would count as a flood of logs, and fill the disk
     if open_files_max:
         _limit_files(int(open_files_max))
     if slice_us:

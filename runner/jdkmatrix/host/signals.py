@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -31,6 +32,9 @@ def held_back() -> Iterator[None]:
         waiting[:] = [number]
         if insists:
             let_through()
+            return
+        with suppress(OSError):
+            os.write(2, b"stopping as soon as what was measured is kept; once more: at once, without it\n")
 
     for number in handlers:
         signal.signal(number, hold)

@@ -19,7 +19,7 @@ from jdkmatrix.jdks.host import read_release
 from jdkmatrix.jdks.jvm import java_version
 from jdkmatrix.jdks.locate import Here, host_only, locate, not_handed_over, notice
 from jdkmatrix.jdks.own import OwnJdk
-from jdkmatrix.provision.seal import files_sha256
+from jdkmatrix.provision.seal import files_sha256, sealed_sha256
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _open(entry: JdkEntry, place: Here) -> Available:
 def _from_cache(entry: JdkEntry, cached: Cached, source: str, more: str | None = None) -> Available:
     if (problem := cached.problem) is not None:
         raise MatrixError(problem)
-    facts, sha256 = cached.facts, files_sha256(cached.home)
+    facts, sha256 = cached.facts, sealed_sha256(cached.folder, cached.home)
     if facts.libc is not None:  # the libraries beside it are part of what runs
         sha256 = hashlib.sha256(f"{sha256} {sorted(facts.packages.items())}".encode()).hexdigest()
     said = "; ".join(text for text in (notice(entry, facts.version, facts.libc), more) if text) or None

@@ -150,8 +150,8 @@ LOAD_GATES = (
         _driver_late,
         "In an open loop: how late requests were sent, at p99; in a search, also compared with the p99 that it allows. "
         "Requests that waited for a connection are not the driver’s fault and do not count. If the driver is less "
-        "late, but by more than half of a percentile of latency, that is an upper bound: no executor is refused for being "
-        "fast.",
+        "late, but by more than half of a percentile of latency, that is an upper bound: being fast is no reason to be "
+        "refused.",
         "Late receiving; wrk2, which reports no lateness; closed loops, which have no schedule.",
     ),
     Gate(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
@@ -61,7 +61,20 @@ def files_sha256(folder: Path) -> str:
     Raises:
         MatrixError: a file cannot be read.
     """
-    return hashlib.sha256(json.dumps(_listed(folder), sort_keys=True).encode()).hexdigest()
+    return _digest(_listed(folder))
+
+
+def sealed_sha256(folder: Path, below: Path) -> str:
+    """Return `files_sha256(below)` from the seal of `folder`, which was just compared with it; `below`: a folder in it,
+    or itself."""
+    sealed = json.loads((folder / SEAL).read_bytes())
+    path = os.path.relpath(below, folder)
+    prefix = "" if path == "." else f"{path}/"
+    return _digest({name.removeprefix(prefix): what for name, what in sealed.items() if name.startswith(prefix)})
+
+
+def _digest(listed: Mapping[str, str]) -> str:
+    return hashlib.sha256(json.dumps(listed, sort_keys=True).encode()).hexdigest()
 
 
 def digest_of_files(base: Path, files: Iterable[Path], read: Callable[[Path], bytes] = Path.read_bytes) -> str:

@@ -141,10 +141,10 @@ def _of_all_requests(judged: JudgedRun, cell: CellStats) -> Iterator[Row]:
     if (pooled := cell.latency) is None:
         return
     for name in _PERCENTILES:
-        if found := pooled.percentiles.get(name):
+        bound = pooled.bound(name)
+        if (found := pooled.percentiles.get(name)) and bound is not None:
             whose = _whose(judged, cell, f"p{name}-of-all", P99.unit)
-            bound = pooled.bound(name).value
-            yield {**whose, "forks": pooled.forks, "value": found.merged_us * P99.scale, "bound": bound}
+            yield {**whose, "forks": pooled.forks, "value": found.merged_us * P99.scale, "bound": bound.value}
 
 
 def _codes(fork: Fork) -> Iterable[str]:

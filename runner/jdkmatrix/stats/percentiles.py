@@ -82,13 +82,13 @@ def are_bounds(lower: int, count: int, percent: str) -> bool:
     return lower > min(_BOUNDS_SHARE_MAX, 1 - float(percent) / 100) * count
 
 
-def is_overstated(latency: Latency, lateness: Latency | None, percent: str) -> bool:
-    """Return whether that percentile is an upper bound, since the driver was late to send: latencies count from when a
-    request was due. It is if as many requests were late by more than half of it. `lateness`: None if there was no
-    schedule, or the driver does not say."""
+def is_overstated(value_us: float, lateness: Latency | None, percent: str) -> bool:
+    """Return whether `value_us`, that percentile, is an upper bound, since the driver was late to send: latencies count
+    from when a request was due. It is if as many requests were late by more than half of it. `lateness`: None if there
+    was no schedule, or the driver does not say."""
     if lateness is None or not lateness.count:
         return False
-    return lateness.percentiles_us[percent] > _LATE_SHARE_MAX * latency.percentiles_us[percent]
+    return lateness.percentiles_us[percent] > _LATE_SHARE_MAX * value_us
 
 
 def merge_latencies(parts: Sequence[Latency]) -> Latency:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
@@ -39,6 +40,7 @@ def _write(path: Path, text: str) -> None:
         raise
     directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(directory)
+        with suppress(OSError):  # some file systems sync no folder; the file is in place
+            os.fsync(directory)
     finally:
         os.close(directory)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import itertools
@@ -25,6 +26,12 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun, of_earlier
 from jdkmatrix.store.outline import outline
 from jdkmatrix.store.readable import UnreadableError, readable
+
+# No space for a file or its content just now, or a server of files that has lost it.
+_FOR_A_MOMENT = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE}
+
+# Out of descriptors or memory just now, or a file server that has lost it.
+_FOR_A_MOMENT = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE}
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -216,7 +223,11 @@ def _read(path: Path, model: type[Model]) -> Model:
     try:
         return model.model_validate_json(_COMPRESSED.get(path.suffix, bytes)(path.read_bytes()))
     except OSError as error:
-        raise UnreadableError(f"{path}: cannot be read: {error.strerror or error}") from None
+        # What stands there may be whole: it is neither set aside nor measured again.
+        kind = MatrixError if error.errno in _FOR_A_MOMENT else UnreadableError
+        raise kind(f"{path}: cannot be read: {error.strerror or error}") from None
+    except MemoryError:
+        raise MatrixError(f"{path}: cannot be read: not enough memory") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "the file"

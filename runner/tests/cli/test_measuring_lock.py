@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
+import socket
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -25,6 +28,12 @@ def test_while_one_run_measures_another_is_refused_whatever_its_cache_and_the_si
         with pytest.raises(MatrixError, match="another run is measuring"), measuring_lock.alone_on_this_host():
             pass
     assert not measuring_lock.is_measuring()
+
+
+def test_a_lock_that_the_host_does_not_allow_is_no_run_of_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket.socket, "bind", mock.Mock(side_effect=PermissionError(errno.EPERM, "not permitted")))
+    with pytest.raises(MatrixError, match="is not known: not permitted"), measuring_lock.alone_on_this_host():
+        pass
 
 
 def _refused_as(user_id: int) -> None:

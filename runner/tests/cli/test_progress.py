@@ -86,6 +86,14 @@ def test_a_terminal_that_was_closed_ends_no_fork() -> None:
     pytest.fail("a step was not shown and told so")
 
 
+def test_a_log_that_cannot_be_written_ends_no_fork() -> None:
+    sink = Gone()
+    with display(Console(file=sink, _environ={}), 60, 0.05, sequential=False, verbose=True) as shown:
+        sink.closed_now = True
+        shown.step("window 1/10")
+        sink.closed_now = False
+
+
 @pytest.mark.parametrize("verbose", [False, True])
 def test_a_terminal_shows_the_fork_the_time_and_the_last_ratio(verbose: bool) -> None:
     sink = Terminal()

@@ -176,6 +176,14 @@ def test_a_run_whose_last_cells_can_no_longer_be_measured_is_not_complete(
     assert after.run.not_testable == () and [len(cell.forks) for cell in after.cells] == [2] * 4
 
 
+def test_a_run_ends_where_the_code_that_measures_changes(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody pulls: programs that are started from files would be of another version than the rest."""
+    monkeypatch.setattr(running, "digest_of", lambda _: "of other code")
+    with pytest.raises(MatrixError, match="the code of this tool changed during the run"):
+        sessions.measure()
+    assert sessions.loaded().run.status == "interrupted" and len(sessions.script.labels) == 2, "after a block"
+
+
 def test_a_record_that_cannot_be_read_is_not_taken_for_that_of_a_complete_run(sessions: Sessions) -> None:
     assert sessions.measure() == 0
     (sessions.run / "run.json").write_text("{")

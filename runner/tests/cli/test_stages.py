@@ -18,6 +18,7 @@ from jdkmatrix.records.provenance import PartOrigin
 from jdkmatrix.records.run import Calibration, NotTestable
 from jdkmatrix.run.impossible import NoneHereError, none_here
 from jdkmatrix.run.prepared import Prepared
+from jdkmatrix.store.readable import UnreadableError
 from tests.support.builders import load_result, window
 from tests.support.outcome_runs import spoilt
 from tests.support.records import altered
@@ -214,9 +215,14 @@ def test_a_stage_that_cannot_begin_leaves_those_before_it(sessions: Sessions, mo
 
     with monkeypatch.context() as patch:
         patch.setattr(running, "prepare", failing)
-        with pytest.raises(MatrixError, match="none of the 4 cells"):
+        with pytest.raises(MatrixError, match="none of the 4 cells") as told:
             sessions.measure(Options("staged", {}))
-    assert "4 of 4 forks usable" in sessions.told(), "the summary of what is there"
+        assert "4 of 4 forks usable" in sessions.told(), "the summary of what is there"
+        # Not even a file that cannot be shown makes it look like a run that is complete.
+        patch.setattr(running, "conclude", mock.Mock(side_effect=UnreadableError("an older run")))
+        with pytest.raises(MatrixError, match="none of the 4 cells") as hidden:
+            sessions.measure(resume=True)
+    assert told.value.exit_code == hidden.value.exit_code == 1
     assert (sessions.loaded().run.status, len(sessions.script.labels)) == ("interrupted", 5)
     assert sessions.measure(resume=True) == 0
     assert (sessions.loaded().run.status, len(sessions.script.labels)) == ("complete", 5 + 8)

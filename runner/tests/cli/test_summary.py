@@ -193,7 +193,7 @@ def test_forks_that_fell_short_stand_below_the_table(tmp_path: Path) -> None:
     assert "no pair" in never and "≥ " in never
     some = said({"virtual": {1: missed, 2: spoilt}})
     assert (
-        "; ratio not judged, virtual has no figure to compare in 2 and liberty in 0 of 5 forks.\n" in some
+        "; ratio not judged, there is no figure to compare in 2 of 5 forks of virtual and 0 of 5 of liberty.\n" in some
         and "not judged" in some
     )
     silence = said({"virtual": all_of(silent)})

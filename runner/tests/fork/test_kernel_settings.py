@@ -79,6 +79,9 @@ def test_a_host_without_the_file_or_the_rights_says_so_beforehand(host: Host, mo
         "this host does not show /sys/kernel/debug/sched/base_slice_ns"
     )
     assert cannot_set(host, {SWAPPINESS: "1"}) is None
+    already = {SWAPPINESS: (host.text(SWAPPINESS) or "").strip()}
+    assert cannot_set(host, already) == f"this host has that already ({SWAPPINESS}: {already[SWAPPINESS]})"
+    assert cannot_set(host, {**already, ASLR: "0"}) is None
     monkeypatch.setattr(os, "access", lambda file, mode: Path(file) != host.at(SWAPPINESS))
     refused = f"here even root may not write {SWAPPINESS}, as in most containers"
     assert cannot_set(host, {SWAPPINESS: "1", ASLR: "0"}) == refused, "proc is mounted read-only there"

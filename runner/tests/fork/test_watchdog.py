@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,10 @@ def test_a_flood_ends_the_server_while_it_is_loaded(tmp_path: Path) -> None:
     ended = threading.Event()
     with Watchdog(tmp_path, RULES, ended.set) as watchdog:
         watchdog.check()
-        (tmp_path / "window-1.hlog").write_bytes(b"x" * 1001)  # the driver's
+        for name in ("window-1.hlog", "java_pid7.hprof", "flight.jfr"):  # the driver's; what a JVM was told to record
+            (tmp_path / name).write_bytes(b"x" * 1001)
+        time.sleep(0.6)
+        watchdog.check()
         (tmp_path / "deep").mkdir()
         (tmp_path / "deep" / "messages.log").write_bytes(b"x" * 1001)
         assert ended.wait(20)
@@ -76,8 +80,11 @@ def test_long_logs_keep_both_ends_and_short_ones_everything(size: int) -> None:
         log = folder / "messages.log"
         content = bytes(range(256)) * (size // 256) + b"z" * (size % 256)
         log.write_bytes(content)
+        dump = folder / "java_pid7.hprof"
+        dump.write_bytes(content)
         shorten_logs(folder)
         left = log.read_bytes()
+        assert dump.read_bytes() == content
         if size <= 2**20:
             assert left == content
         else:

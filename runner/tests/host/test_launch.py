@@ -45,9 +45,9 @@ def test_it_is_in_its_cgroups_before_it_is_the_program(tmp_path: Path) -> None:
     assert said([sys.executable, "-c", script, *map(str, folders)], cgroups=folders) == (0, "[True, True]\n", "")
 
 
-def test_it_may_open_as_many_files_as_said() -> None:
-    script = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE))"
-    assert said([sys.executable, "-c", script], open_files_max=99) == (0, "(99, 99)\n", "")
+def test_it_may_open_as_many_files_as_said_and_leaves_no_core() -> None:
+    script = "from resource import *; print(getrlimit(RLIMIT_NOFILE), getrlimit(RLIMIT_CORE))"
+    assert said([sys.executable, "-c", script], open_files_max=99) == (0, "(99, 99) (0, 0)\n", "")
     status, _, errors = said(["true"], open_files_max=2**62)
     with pytest.raises(LaunchError, match=r"^launch: cannot limit open files to 4611686018427387904: "):
         check_launched(status, errors)

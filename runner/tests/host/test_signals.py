@@ -27,12 +27,14 @@ def heard() -> Iterator[list[int]]:
         signal.signal(number, handler)
 
 
-def test_the_first_waits_and_is_heard_once(heard: list[int]) -> None:
+def test_the_first_waits_and_is_heard_once(heard: list[int], capfd: pytest.CaptureFixture[str]) -> None:
+    """Whoever sees nothing happen would insist, and lose what was measured."""
     with held_back():
         signal.raise_signal(signal.SIGTERM)
         signal.raise_signal(signal.SIGHUP)
         assert heard == []
     assert heard == [signal.SIGTERM]
+    assert capfd.readouterr().err == "stopping as soon as what was measured is kept; once more: at once, without it\n"
     signal.raise_signal(signal.SIGINT)
     assert heard == [signal.SIGTERM, signal.SIGINT]
 

@@ -55,8 +55,11 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _bootstrap(checkout: Path, **how: Any) -> subprocess.Popen[str]:
-    command = [sys.executable, str(checkout / "runner" / "bootstrap.py"), "run"]
+BROKEN = "def build_editable(*_, **__): raise OSError('no room for it')\n"
+
+
+def _bootstrap(checkout: Path, purpose: str = "run", **how: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, str(checkout / "runner" / "bootstrap.py"), purpose]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True, **how
     )
@@ -88,6 +91,13 @@ def test_a_set_up_that_was_stopped_is_finished_by_the_next_one(checkout: Path) -
     half.touch()
     _finishes(checkout)
     assert not half.exists()
+    # What the tests need besides is added to it, under programs that already use it: nothing else is installed again.
+    (checkout / "runner" / "backend.py").write_text(BROKEN)
+    (checkout / "runner" / "requirements-dev.txt").write_text("")
+    process = _bootstrap(checkout, "test")
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, output
+    assert {path.name for path in (checkout / ".venv").glob(".ready-*")} == {".ready-run", ".ready-test"}
 
 
 def test_what_the_host_lacks_is_told_in_one_line(checkout: Path) -> None:
@@ -100,7 +110,7 @@ def test_what_the_host_lacks_is_told_in_one_line(checkout: Path) -> None:
 
 
 def test_why_the_project_cannot_be_installed_is_told(checkout: Path) -> None:
-    (checkout / "runner" / "backend.py").write_text("def build_editable(*_, **__): raise OSError('no room for it')\n")
+    (checkout / "runner" / "backend.py").write_text(BROKEN)
     output, _ = _bootstrap(checkout).communicate(timeout=120)
     assert "set-up failed: " in output and "no room for it" in output
 

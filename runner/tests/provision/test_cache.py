@@ -19,7 +19,7 @@ from jdkmatrix.domain.servers import feature_sets
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, liberty, maven, postgres
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, kept, locked
-from jdkmatrix.provision.seal import SEAL, changed, files_sha256, seal
+from jdkmatrix.provision.seal import SEAL, changed, files_sha256, seal, sealed_sha256
 from tests.support.project import ROOT
 
 LIBERTY = ROOT / "workloads" / "servers" / "open-liberty"
@@ -248,3 +248,17 @@ def test_only_one_process_works_on_a_target_and_a_killed_one_frees_it(tmp_path: 
     holder.communicate()
     with locked(tmp_path / "thing"):
         pass
+
+
+@pytest.mark.parametrize("below", [".", "jdk-25/home"])
+def test_the_digest_of_a_part_follows_from_the_seal_of_the_whole(tmp_path: Path, below: str) -> None:
+    """So a JDK of a few hundred megabytes is read once."""
+    home = tmp_path / "jdk-25" / "home"
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "java").write_text("java")
+    (home / "bin" / "java").chmod(0o755)
+    (home / "lib").symlink_to("bin")
+    (tmp_path / "jdk-25" / "homework").write_text("beside it")
+    whole = files_sha256(tmp_path / below)
+    seal(tmp_path)
+    assert changed(tmp_path) is None and sealed_sha256(tmp_path, tmp_path / below) == whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,20 +10,25 @@ import pytest
 
 from jdkmatrix.domain.loads import JoinLoad
 from jdkmatrix.figures.fork_figures import chosen, distribution_of, fork_latency, p99_us
+from jdkmatrix.figures.metrics import P99
 from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cell_page.fork_windows import window_tables
 from jdkmatrix.report.cell_page.logs import publish
+from jdkmatrix.report.cells.advice import advise
 from jdkmatrix.report.cells.cellstats import MAX_CURVE_POINTS, CellStats, Pooled, pool
-from jdkmatrix.report.cells.shown import KIND_WORDS, few_beyond, percentile, percentile_figure
+from jdkmatrix.report.cells.shown import KIND_WORDS, NO_BOUND, few_beyond, percentile, percentile_figure
+from jdkmatrix.report.exports import results
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.words.numbers import Figure, milliseconds, missing
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.percentiles import Percentile
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.outline import outline
-from tests.support.judged_pages import PageOfRun, row_of, window_figures
-from tests.support.outcome_runs import windows_of
+from tests.support.judged_pages import PageOfRun, judged, key_of, row_of, window_figures
+from tests.support.outcome_runs import failing, windows_of, with_outcomes
 from tests.support.pages import figure_in, table_of
 from tests.support.ramped_runs import recorded_ramps
 from tests.support.records import altered, with_forks, with_load
@@ -205,21 +211,20 @@ def test_a_percentile_is_an_upper_bound_where_the_driver_was_late_by_more_than_h
     )
 
 
-def late_by(share: float) -> LoadedRun:
-    """Return a run whose driver was late by this share of each percentile of latency, in the first window of a fork."""
+def late_by(share: float, shape: Shape = RATE, executor: str = "liberty", forks: Collection[int] = (1,)) -> LoadedRun:
+    """Return a run whose driver was late by this share of each percentile of latency, in the first window of forks."""
 
     def late(window: Window) -> Window:
         corrected = window.load.corrected
         lateness = {name: share * value_us for name, value_us in corrected.percentiles_us.items()}
         return with_load(window, {"send_lateness": corrected.model_copy(update={"percentiles_us": lateness})})
 
-    run = made_up(RATE)
-    return with_forks(
-        run,
-        lambda _, fork: (
-            altered(fork, {"windows": (late(fork.windows[0]), *fork.windows[1:])}) if fork.fork == 1 else fork
-        ),
-    )
+    def change(cell: CellRecord, fork: Fork) -> Fork:
+        if cell.key.executor != executor or fork.fork not in forks:
+            return fork
+        return altered(fork, {"windows": (late(fork.windows[0]), *fork.windows[1:])})
+
+    return with_forks(made_up(shape), change)
 
 
 @pytest.mark.parametrize(("share", "bound"), [(0.49, Bound.NONE), (0.51, Bound.BELOW)])
@@ -241,3 +246,23 @@ def test_rows_and_windows_show_that_bound() -> None:
         [figure_in(row, "p99 ms").text[0] for row in table_of(one, "Latency by window")] for one in (first, *others)
     ]
     assert shown[0][0] == "<" and not any("<" in text for one in (shown[0][1:], *shown[1:]) for text in one)
+
+
+def test_a_percentile_that_may_be_too_low_and_too_high_is_none() -> None:
+    """Where a few answers have another status, a fork falls short though latencies are as they were."""
+    told = one(Percentile(merged_us=1300.0, forks=None), {"50": 1})
+    assert [told.bound("50"), replace(told, fell_short=1).bound("50")] == [Bound.BELOW, None]
+    assert percentile_figure(replace(told, fell_short=1), "50") == NO_BOUND
+    run = with_outcomes(late_by(0.6), {"liberty": {1: failing}})
+    assert p99_us(run.cells[0].forks[0], run.cells[0].load) is None
+    assert row_of(run, "liberty").percentile("99") == NO_BOUND
+    assert not [row for row in results(JudgedRun(run)) if row["figure"] == "p99-of-all"]
+
+
+def test_a_p99_that_is_a_bound_in_every_block_is_told_and_not_judged() -> None:
+    shape = replace(RATE, executors=("liberty", "virtual"))
+    run = late_by(0.51, shape, "virtual", range(1, 9))
+    _, judgements = judged(run)
+    *others, p99 = advise(judgements, key_of(run))
+    assert others and all(one.figure != P99.id for one in others) and (p99.figure, p99.judged) == (P99.id, False)
+    assert p99.sentence.startswith("p99 is not judged where no block has a figure of both that compares: it was < ")

@@ -181,7 +181,7 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(
         assert (now.verdict, now.p_adjusted) == (Verdict.NOT_JUDGED, None)
         assert now.ratio.blocks == 2 and now.ratio.p_value is not None, "it could have been"
     one, other = (3, 0) if "virtual" in changes else (0, 3)
-    lost = f"virtual has no figure to compare in {one} and liberty in {other} of 5 forks"
+    lost = f"there is no figure to compare in {one} of 5 forks of virtual and {other} of 5 of liberty"
     answer = answer_of(loaded)
     assert answer.lead == f"temurin-25: throughput not judged: {lost}" and answer.amber
     assert dict(answer.sentences)["Throughput"].startswith(f"not judged: {lost} (ratio ")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import lzma
 import resource
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -66,6 +68,21 @@ def test_a_compressed_cell_is_the_same_and_a_damaged_one_is_told(tmp_path: Path,
         kept.write_bytes(damaged)
         with pytest.raises(UnreadableError, match=kept.name):
             store.read_cell(record.key)
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EMFILE, "Too many open files"), MemoryError()], ids=["files", "memory"]
+)
+def test_a_cell_that_cannot_be_read_just_now_is_not_taken_for_a_damaged_one(
+    tmp_path: Path, error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be set aside, and measured again."""
+    store = RunStore.create(tmp_path)
+    store.save_cell(cell(forks=(fork(1),)))
+    monkeypatch.setattr(Path, "read_bytes", mock.Mock(side_effect=error))
+    with pytest.raises(MatrixError, match="cannot be read") as told:
+        store.read_cell(cell().key)
+    assert told.value.exit_code == 1 and not isinstance(told.value, UnreadableError)
 
 
 def test_a_file_of_another_cell_is_not_taken_for_this_one(tmp_path: Path) -> None:

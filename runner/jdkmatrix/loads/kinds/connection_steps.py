@@ -52,7 +52,8 @@ class ConnectionSteps(Steps[ConnectionStepsLoad]):
     axis = "connections"
     curve = (
         "Where a curve stays level, more connections gain nothing: the server is saturated. The dot is the most that a "
-        "fork reached; one that still gained in the last step can do at least that (≥)."
+        "fork reached; one that still gained in the last step, or answered more in a step that a gate refused, can do "
+        "at least that (≥)."
     )
 
     def size(self, window: Window) -> float:

@@ -74,8 +74,8 @@ class RisingSteps(Steps[StepsLoad]):
     axis = "offered requests per second"
     curve = (
         "On the dashed line, all requests due were answered; where a curve leaves it, the server is "
-        "saturated. The dot is the most that a fork reached; one that kept up with the highest rate can do at least "
-        "that (≥)."
+        "saturated. The dot is the most that a fork reached; one that kept up with the highest rate, or answered "
+        "more in a step that a gate refused, can do at least that (≥)."
     )
 
     def size(self, window: Window) -> float:

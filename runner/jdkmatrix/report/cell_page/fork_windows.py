@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from jdkmatrix.domain.quantities import digits
-from jdkmatrix.figures.fork_figures import chosen, distribution_of
-from jdkmatrix.loads.base import Bound
+from jdkmatrix.figures.fork_figures import bound_of, chosen, distribution_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
 from jdkmatrix.records.pressure import CpuRole, CpuUse
@@ -16,8 +15,8 @@ from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.report.blocks.inline import badge, joined
 from jdkmatrix.report.blocks.kinds import PageBlock, Prose
 from jdkmatrix.report.blocks.tables import DataTable, columns
-from jdkmatrix.report.cells.shown import KIND_SHORT, KIND_WORDS, few_beyond
-from jdkmatrix.report.run_page.over_rate import OUTCOMES, p99_ms
+from jdkmatrix.report.cells.shown import KIND_SHORT, KIND_WORDS, NO_BOUND, few_beyond
+from jdkmatrix.report.run_page.over_rate import OUTCOMES
 from jdkmatrix.report.words.numbers import Figure, count, mebibytes, milliseconds, missing, quantity, share
 from jdkmatrix.stats.percentiles import are_bounds, enough_beyond, is_overstated
 
@@ -51,12 +50,9 @@ def _latency(name: str) -> Getter:
         told = _percentile(latency, name)
         if latency is None or told.sort is None:
             return told
-        bound = Bound.NONE
-        if window.shortfalls or are_bounds(window.load.lower_bounds or 0, latency.count, name):
-            bound = Bound.AT_LEAST
-        elif is_overstated(latency, window.load.send_lateness, name):
-            bound = Bound.BELOW
-        return told._replace(text=f"{bound.value} {told.text}".lstrip())
+        short = bool(window.shortfalls) or are_bounds(window.load.lower_bounds or 0, latency.count, name)
+        bound = bound_of(too_low=short, too_high=is_overstated(told.sort, window.load.send_lateness, name))
+        return NO_BOUND if bound is None else told._replace(text=f"{bound.value} {told.text}".lstrip())
 
     return figure
 
@@ -237,7 +233,7 @@ def search_blocks(fork: int, capacity: Capacity) -> tuple[PageBlock, ...]:
         (
             quantity(step.rate_rps, 4, why=""),
             step.purpose,
-            quantity(p99_ms(step.window), 3, why="nothing was answered"),
+            _latency("99")(step.window),
             quantity(step.window.load.succeeded_rps, 4, why=""),
             badge(*OUTCOMES[step.held], _messages((*step.window.reasons, *step.window.shortfalls))),
         )

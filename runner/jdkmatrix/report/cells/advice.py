@@ -114,10 +114,10 @@ def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
             replace(one, side=Side.OPEN, sentence=_of_figure(metric, judged), note="")
             for one, (metric, judged) in zip(figures, found, strict=True)
         )
-        return (bounds, *told, *others, *_service_times(cell, pool))
+        return (bounds, *told, *others, *_unjudged_p99(cell, pool, found))
     decided = any(one.side is not Side.OPEN for one in figures)
     first = (*figures, *told) if decided and not (outcomes and outcomes.differs) else (*told, *figures)
-    return (*first, *_service_times(cell, pool)) if first else ()
+    return (*first, *_unjudged_p99(cell, pool, found)) if first else ()
 
 
 def advised(judgements: Judgements) -> dict[CellKey, tuple[Advice, ...]]:
@@ -125,6 +125,9 @@ def advised(judgements: Judgements) -> dict[CellKey, tuple[Advice, ...]]:
     cells = judgements.cells
     asked = {key: advise(judgements, key) for key in cells.keys if cells.stands_for_virtual(key)}
     return {key: told for key, told in asked.items() if told}
+
+
+_NONE_COMPARES = "where no block has a figure of both that compares"
 
 
 def _of_outcomes(cell: CellStats, judged: JudgedOutcomes) -> Advice:
@@ -146,12 +149,15 @@ def _of_outcomes(cell: CellStats, judged: JudgedOutcomes) -> Advice:
     )
 
 
-def _service_times(cell: CellStats, pool: CellStats) -> tuple[Advice, ...]:
-    """Report p99 of both in a closed loop; a reader who asks for p99 must not get another figure instead."""
+def _unjudged_p99(cell: CellStats, pool: CellStats, found: Sequence[tuple[Metric, Judged]]) -> tuple[Advice, ...]:
+    """Report p99 of both where it is not among the judged figures; a reader who asks for p99 must not get another one
+    instead."""
     both = [of_metric(P99, one, why="") for one in (cell, pool)]
-    if P99 in metrics_of(cell.load) or any(one.sort is None for one in both):
+    if any(metric is P99 for metric, _ in found) or any(one.sort is None for one in both):
         return ()
-    return (_unjudged(P99, "p99", both, "in a closed loop, where a slow answer delays the next request"),)
+    compares = P99 in metrics_of(cell.load)
+    why = _NONE_COMPARES if compares else "in a closed loop, where a slow answer delays the next request"
+    return (_unjudged(P99, "p99", both, why),)
 
 
 def _bounds(cell: CellStats, pool: CellStats, found: Sequence[tuple[Metric, Judged]]) -> Advice | None:
@@ -163,7 +169,7 @@ def _bounds(cell: CellStats, pool: CellStats, found: Sequence[tuple[Metric, Judg
     both = [of_metric(leading, one, why="") for one in (cell, pool)]
     if any(one.sort is None for one in both):
         return None
-    return _unjudged(leading, capitalised(leading.name), both, "where no block has a figure of both that compares")
+    return _unjudged(leading, capitalised(leading.name), both, _NONE_COMPARES)
 
 
 def _unjudged(metric: Metric, name: str, both: Sequence[Figure], why: str) -> Advice:
@@ -290,11 +296,13 @@ def _effect(metric: Metric, ratio: Ratio, *, named: bool = True) -> str:
 
 def _besides(others: Sequence[tuple[Metric, Judged]], side: Side) -> str:
     """Name the other figures that are decided, without intervals."""
-    decided = ((metric, judged, _side(judged, metric)) for metric, judged in others)
+    decided = [
+        (metric, judged, favoured) for metric, judged in others if (favoured := _side(judged, metric)) is not Side.OPEN
+    ]
+    before = [side, *(favoured for _, _, favoured in decided)]
     return "".join(
-        f", {'and' if favoured is side else 'but'} {metric.name} {much(judged.ratio.value)}"
-        for metric, judged, favoured in decided
-        if favoured is not Side.OPEN
+        f", {'and' if favoured is last else 'but'} {metric.name} {much(judged.ratio.value)}"
+        for last, (metric, judged, favoured) in zip(before, decided, strict=False)
     )
 
 

@@ -22,6 +22,7 @@ from jdkmatrix.figures.fork_figures import (
     FigureOf,
     Kind,
     OverForks,
+    bound_of,
     comparable,
     distribution_of,
     fork_latency,
@@ -68,11 +69,10 @@ class Pooled:
     lower_bounds: int | None
     overstated: Mapping[str, int]
 
-    def bound(self, percent: str) -> Bound:
-        """Return which bound that percentile is, if it is one."""
-        if self.fell_short or are_bounds(self.lower_bounds or 0, self.count, percent):
-            return Bound.AT_LEAST
-        return Bound.BELOW if self.overstated.get(percent) else Bound.NONE
+    def bound(self, percent: str) -> Bound | None:
+        """Return as `bound_of`."""
+        too_low = self.fell_short > 0 or are_bounds(self.lower_bounds or 0, self.count, percent)
+        return bound_of(too_low=too_low, too_high=self.overstated.get(percent, 0) > 0)
 
 
 def pool(kind: Kind, found: Sequence[tuple[Fork, Latency]], confidence: float = CONFIDENCE) -> Pooled:
@@ -90,7 +90,10 @@ def pool(kind: Kind, found: Sequence[tuple[Fork, Latency]], confidence: float = 
         forks=len(forks),
         fell_short=sum(not held(fork) for fork, _ in found),
         lower_bounds=sum(map(sum, bounds)) if bounds else None,
-        overstated={name: sum(was_overstated(fork, name) for fork, _ in found) for name in percentiles},
+        overstated={
+            name: sum(was_overstated(fork, name, one.merged_us) for fork, _ in found)
+            for name, one in percentiles.items()
+        },
     )
 
 

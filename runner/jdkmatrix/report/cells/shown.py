@@ -45,6 +45,8 @@ KIND_WORDS: dict[Kind, str] = {
 # For the head of a column, and after a single figure.
 KIND_SHORT: dict[Kind, str] = {"corrected": "response time", "uncorrected": "service time"}
 
+NO_BOUND = missing("the driver was late to send, and requests have no answer: too high for one, too low for the other")
+
 
 def percentile_figure(pooled: Pooled, percent: str) -> Figure:
     """Return a percentile in ms, of all requests; beneath it the interval over forks, or in the tooltip why not."""
@@ -52,20 +54,11 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
     if found is None:
         return few_beyond(pooled.count)
     figure = milliseconds(found.merged_us, why="")
-    forks = found.forks
-    bound = pooled.bound(percent)
-    if bound is Bound.BELOW:
-        late = f"in {pooled.overstated[percent]} of {plural(pooled.forks, 'fork')} the driver was late to send"
-        why = f"less than this: {late}, by more than half of it"
-        return figure._replace(text=f"{bound.value} {figure.text}", title=why)
-    if bound is Bound.AT_LEAST:
-        without = "this driver leaves out requests without an answer"
-        if (bounds := pooled.lower_bounds) is not None:
-            counts, they = ("counts", "it") if bounds == 1 else ("count", "they")
-            whose = f"{plural(bounds, 'request')} of {pooled.count:,}"
-            without = f"{whose} had no answer and {counts} with the time that {they} had waited"
-        short = f"{pooled.fell_short} of {plural(pooled.forks, 'fork')} fell short" if pooled.fell_short else ""
-        why = f"at least: {'; '.join(filter(None, (short, without)))}"
+    forks, bound = found.forks, pooled.bound(percent)
+    if bound is None:
+        return NO_BOUND
+    if bound is not Bound.NONE:
+        why = _too_low(pooled) if bound is Bound.AT_LEAST else _too_high(pooled, percent)
         return figure._replace(text=f"{bound.value} {figure.text}", title=why)
     if forks is None:
         none = "a fork has too few slower requests" if pooled.histogram else "this driver writes no histograms"
@@ -79,6 +72,21 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
         f"own p{percent} ({digits(forks.geomean / 1000, 3)} ms)",
         under=f"{low}–{high}",
     )
+
+
+def _too_low(pooled: Pooled) -> str:
+    short = f"{pooled.fell_short} of {plural(pooled.forks, 'fork')} fell short" if pooled.fell_short else ""
+    without = "this driver leaves out requests without an answer" if pooled.lower_bounds is None else ""
+    if bounds := pooled.lower_bounds:
+        counts, they = ("counts", "it") if bounds == 1 else ("count", "they")
+        whose = f"{plural(bounds, 'request')} of {pooled.count:,}"
+        without = f"{whose} had no answer and {counts} with the time that {they} had waited"
+    return f"at least: {'; '.join(filter(None, (short, without)))}"
+
+
+def _too_high(pooled: Pooled, percent: str) -> str:
+    late = f"in {pooled.overstated[percent]} of {plural(pooled.forks, 'fork')} the driver was late to send"
+    return f"less than this: {late}, by more than half of it"
 
 
 def few_beyond(number: int, noun: str = "request") -> Figure:

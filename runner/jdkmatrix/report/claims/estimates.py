@@ -131,7 +131,9 @@ class Results:
             return name, None, "", frozenset()
         value = over.value
         if metric is P99 and cell.latency is not None and (p99 := cell.latency.percentiles.get("99")) is not None:
-            return name, p99.merged_us * metric.scale, metric.unit, frozenset({cell.latency.bound("99")})
+            bound = cell.latency.bound("99")
+            value = p99.merged_us * metric.scale
+            return (name, None, "", frozenset()) if bound is None else (name, value, metric.unit, frozenset({bound}))
         if metric.over_forks == "most" and needed.low is not None:
             name, value = f"{name} (least of the forks)", over.least.value
         return name, value, metric.unit, frozenset(figure.bound for figure in cell.figures(metric).values())

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm
+from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.metrics import P99, Metric, metrics_of
 from jdkmatrix.figures.paired import least_error_of
 from jdkmatrix.figures.refusals import one_sided_among
@@ -30,7 +31,7 @@ from jdkmatrix.report.compare.sides import (
     run_differences,
     title_of,
 )
-from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
+from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value, reads_as_factor
 from jdkmatrix.report.words.sentences import PairFinding, cell_words, finding, not_judged_words, possible_words
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.unpaired import difference_of_logs, unpaired_ratio
@@ -340,7 +341,10 @@ def _excludes_worse(one: Judged, metric: Metric, threshold: float) -> bool:
 def _word(one: Judged, found: PairFinding, numerator: str, denominator: str) -> str:
     word: str = found.value
     if found in (PairFinding.BETTER, PairFinding.WORSE):
-        return f"{word}: {apart(one.ratio.value)} {'more' if one.ratio.value > 1 else 'less'}"
+        ratio = one.ratio.value
+        if reads_as_factor(ratio):
+            return f"{word}: {digits(ratio, 2)} times as much"
+        return f"{word}: {apart(ratio)} {'more' if ratio > 1 else 'less'}"
     if found is PairFinding.NOT_JUDGED:
         return f"{word}: {not_judged_words(one, numerator, denominator)}"
     if found is PairFinding.CANNOT_TELL:

@@ -47,7 +47,10 @@ def hosts(found: Compared) -> str:
 def outcome(found: Compared) -> str:
     limit, number = per_cent(found.threshold), len(found.regressions)
     if number:
-        return f"{plural(number, 'regression')}: significantly worse, and by more than {limit}"
+        in_forks = sum(change.ratio is None for change in found.regressions)
+        told = [f"{number - in_forks} by more than {limit}"] if number > in_forks else []
+        told += [f"{in_forks} in how many forks did what was asked"] if in_forks else []
+        return f"{plural(number, 'regression')}, significantly worse: {' and '.join(told)}"
     if found.open or found.lost:
         open_ = [f"{cell_words(one.key)}, {one.what} ({one.shown}, {one.interval or one.word})" for one in found.open]
         said = [f"nothing is significantly worse by more than {limit}"]

@@ -203,8 +203,9 @@ _PROVOKED = columns("Fork", "Disturbed by", "Windows#", "Refused#", "By~", "req/
 def _gate(gate: Gate, run: RunRecord) -> Fact:
     thresholds: Mapping[str, Any] = run.matrix.get("thresholds", {})
     limits = [(limit, thresholds.get(limit, "not in this run")) for limit in gate.limits]
+    older = any(limit not in thresholds for limit in gate.limits)
     name = joined(gate.name, " ", small(", ".join(gate.codes), css="under"))
-    return Fact(name, say("gate", gate=gate, limits=limits))
+    return Fact(name, say("gate", gate=gate, limits=limits, older=older))
 
 
 def _provoked(name: str, title: str, provoked: Provoked) -> Section:

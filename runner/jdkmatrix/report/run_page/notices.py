@@ -261,7 +261,7 @@ def _gated(record: CellRecord) -> str | None:
         return None
     metric, refused, passed = found
     parts = []
-    for values, did in ((refused, "were refused"), (passed, "passed")):
+    for values, did in ((refused, "were refused, alone or with their fork"), (passed, "passed")):
         if values:
             middle, least, most = (digits(value, 3) for value in (median(values), min(values), max(values)))
             figure = f"{middle} ({least}–{most}) {metric.unit}".rstrip()

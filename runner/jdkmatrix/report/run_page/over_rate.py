@@ -112,8 +112,8 @@ def steps_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
         LineFigure(
             *("p99", f"p99 over {steps.over}", "p99 in ms"),
             over(p99_ms),
-            "Response time from the intended send time. Beyond saturation it grows with the length of the step. The "
-            "axis is logarithmic.",
+            "Response time from the intended send time. Beyond saturation it is at least what is shown, and grows with "
+            "the length of the step. The axis is logarithmic.",
             log=True,
             unit="ms",
         ),
@@ -130,8 +130,8 @@ def remarks(cell: CellStats) -> tuple[str, ...]:
     if bounds := [block for block, figure in cell.figures(SATURATED).items() if figure.bound is not Bound.NONE]:
         most = max(kind.size(window) for fork in cell.usable if fork.fork in bounds for window in fork.windows)
         found.append(
-            f"not seen saturated in {len(bounds)} of {plural(len(cell.usable), 'fork')}, {kind.up_to(most)}: its "
-            "maximum was not reached",
+            f"its maximum was not seen in {len(bounds)} of {plural(len(cell.usable), 'fork')}, {kind.up_to(most)}: it "
+            "was not saturated, or a gate refused the step in which it answered most",
         )
     return tuple(filter(None, (*found, held_back(cell))))
 
@@ -147,5 +147,6 @@ def _reached(cell: CellStats) -> str:
     peak = of_metric(SATURATED, cell, why="")
     if peak.sort is None:
         return "no usable fork"
-    # "≥ 6,000 requests/s at most" would contradict itself.
-    return f"{peak.text} requests/s{'' if peak.text.startswith('≥') else ' at most'}"
+    forks = len(cell.usable)
+    mean = f", mean of {forks} forks" if forks > 1 else ""
+    return f"{peak.text} requests/s in the best step{mean}"

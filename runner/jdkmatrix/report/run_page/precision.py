@@ -90,9 +90,12 @@ def _turns(cells: Cells) -> str | None:
     if not lost:
         return None
     told = [f"{executor} {share(sum(every) / len(every)).text}" for executor, every in lost.items()]
+    took = [any(fork.together for fork in cell.usable) for cell in cells]
+    where = "" if all(took) else f"In {sum(took)} of {plural(len(took), 'cell')} "
     return (
-        "Executors took turns, round after round with a short window of each, and are compared round by round: a round "
-        f"that a gate refused for one counts for neither. Share of their rounds lost: {', '.join(told)}."
+        f"{where}{'executors' if where else 'Executors'} took turns, round after round with a short window of each, "
+        "and are compared round by round: a round that a gate refused for one counts for neither. "
+        f"Share of their rounds lost: {', '.join(told)}."
     )
 
 

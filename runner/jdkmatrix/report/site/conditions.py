@@ -48,7 +48,7 @@ class Answering:
 
     @property
     def decided(self) -> bool:
-        return any(one.side is not Side.OPEN for one in self.advice)
+        return self.advice[0].side is not Side.OPEN
 
 
 def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering:
@@ -130,9 +130,8 @@ def overview(conditions: Sequence[tuple[TaskSize, Sequence[Advice]]]) -> str | N
 
 
 def _ahead(conditions: _Advised) -> Counter[Side]:
-    """Count who is ahead, by the first figure of each condition that decides something."""
-    sides = (next((one.side for one in advice if one.side is not Side.OPEN), None) for advice in conditions)
-    return Counter(side for side in sides if side)
+    """Count who is ahead, by the leading figure of each condition."""
+    return Counter(advice[0].side for advice in conditions if advice[0].side is not Side.OPEN)
 
 
 def _who(conditions: _Advised) -> str:
@@ -142,7 +141,7 @@ def _who(conditions: _Advised) -> str:
         Side.VIRTUAL: ("virtual threads are ahead", "virtual threads"),
     }
     sides = enumerate(_ahead(conditions).most_common())
-    undecided = Counter(told[0].word for told in conditions if all(one.side is Side.OPEN for one in told))
+    undecided = Counter(told[0].word for told in conditions if told[0].side is Side.OPEN)
     found = [*((names[side][place > 0], number) for place, (side, number) in sides), *undecided.most_common()]
     (first, number), *others = found
     rest = "".join(f", {words} in {count}" for words, count in others)

@@ -183,7 +183,7 @@ def _rests_on(one: Answering) -> Iterator[tuple[str, str]]:
     """Yield what an answer rests on, each text with its class."""
     run, condition = one.run, one.condition
     if condition.cause:
-        yield f"A likely cause: {condition.cause}.", "cause"
+        yield f"A likely cause, for {_inside(one.advice[0].title)}: {condition.cause}.", "cause"
     if condition.better:
         best, *others = condition.better
         options = link("The options", f"{run.folder}{best.page}")

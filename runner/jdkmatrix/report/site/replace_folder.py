@@ -67,10 +67,9 @@ def _check_ours(target: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> None:
-    """Swap two folders by renameat2(2) with RENAME_EXCHANGE; by three renames where the file system cannot do it."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    done = libc.renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
-    if done == 0:
+    """Swap two folders by renameat2(2) with RENAME_EXCHANGE; by three renames where C library or file system cannot."""
+    renameat2 = getattr(ctypes.CDLL(None), "renameat2", None)  # glibc has it from 2.28 on
+    if renameat2 and renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
         return
     aside = one.with_name(f"{one.name}.old")
     other.rename(aside)

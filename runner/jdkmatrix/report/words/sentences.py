@@ -13,7 +13,7 @@ from jdkmatrix.domain.tables import Database
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.words.numbers import apart, much, p_value, ratio_interval, ratio_value, than
+from jdkmatrix.report.words.numbers import apart, much, p_value, ratio_interval, ratio_value, reads_as_factor, than
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import ArmRefusals, Judged, Losses, Verdict
 
@@ -95,7 +95,7 @@ def because(judged: Judged, compared: str = "comparison") -> str:
 def possible_words(judged: Judged) -> str:
     """Say "−44 % is possible", "−93 % and 5.4 times as much are possible": ends of the interval that would matter."""
     ends = [
-        f"{MINUS if end < 1 else '+'}{apart(end)}" if end < 2 else f"{digits(end, 2)} times as much"
+        f"{digits(end, 2)} times as much" if reads_as_factor(end) else f"{MINUS if end < 1 else '+'}{apart(end)}"
         for end in judged.possible
     ]
     return f"{' and '.join(ends)} {'is' if len(ends) == 1 else 'are'} possible"
@@ -108,7 +108,8 @@ def losses_words(losses: Losses, numerator: str = "", denominator: str = "") -> 
     both = plural(losses.denominator_of, "fork")
     of = "" if losses.numerator_of == losses.denominator_of else f" of {losses.numerator_of}"
     if numerator:
-        return f"{numerator} has no figure to compare in {one}{of} and {denominator} in {other} of {both}"
+        first = f"{one} of {plural(losses.numerator_of, 'fork')} of {numerator}"
+        return f"there is no figure to compare in {first} and {other} of {losses.denominator_of} of {denominator}"
     return f"the arms have no figure to compare in {one}{of} and {other} of {both}"
 
 

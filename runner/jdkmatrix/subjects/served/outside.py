@@ -13,6 +13,7 @@ from typing import NamedTuple
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.quantities import per_cent
 from jdkmatrix.drivers.base import DriverSession
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.http import Connection, excerpt
 from jdkmatrix.loads.base import lead_s
 from jdkmatrix.probes.java_threads import JavaThreads, find_carriers, look_at_threads, with_their_pools
@@ -50,8 +51,8 @@ def prove_from_outside(
     return what the kernel calls the carriers of virtual threads.
 
     Raises:
-        ProofError: requests run on other threads than the executor's name promises, or nobody can tell.
-        MatrixError: as DriverSession.run.
+        ProofError: requests run on other threads than the executor's name promises.
+        MatrixError: the JVM does not say; or as DriverSession.run.
     """
     dumps = _look(pid, lambda: session.warm(load, LOOK_S, label="proof-dumps"), java, scratch)
     names = {tid: name for one in dumps for tid, name in one.platform.items()}
@@ -151,15 +152,15 @@ def _kind(name: str) -> str:
 
 
 def _look(pid: int, load: Callable[[], object], java: Path, scratch: Path) -> list[JavaThreads]:
-    """Raises: ProofError: the JVM does not say."""
+    """Raises: MatrixError: the JVM does not say."""
     over = Event()
     dumps: list[JavaThreads] = []
 
     def look() -> None:
         while not over.is_set():
             found = look_at_threads(pid, java, scratch)
-            if found.fault is not None:
-                raise ProofError(f"on which threads it serves cannot be seen from outside: {found.fault}")
+            if found.fault is not None:  # nobody knows, and asking again may help
+                raise MatrixError(f"on which threads it serves cannot be seen from outside: {found.fault}")
             dumps.append(found)
 
     with ThreadPoolExecutor(1) as looker:

@@ -244,9 +244,12 @@ class NoExchange:
         return -1
 
 
-def test_a_file_system_without_exchange_is_served_by_renames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("library", [NoExchange(), object()], ids=["file system", "C library"])
+def test_where_there_is_no_exchange_it_is_served_by_renames(
+    library: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     site = tmp_path / "site"
-    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: NoExchange())
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: library)
     for text in ("one", "two"):
         with replace_folder.replacing(site) as fresh:
             (fresh / "index.html").write_text(text)

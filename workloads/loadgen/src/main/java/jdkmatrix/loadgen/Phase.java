@@ -60,8 +60,9 @@ record Phase(String label, Load load, long leadNs, long durationNs, long interva
     }
 
     /**
-     * When the connections of a closed loop join: with a lead, over the tenth of it that an answer takes. If they all began at once, answers
-     * that take equally long would come in waves, and a window would count whole waves.
+     * When the connections of a closed loop join: with a lead, over the tenth of it that an answer takes. If they all
+     * began at once, answers that take equally long would come in waves, and a window would count whole waves. Those of a
+     * server with fewer threads than connections do so still.
      */
     Load.Joining joining(Load.Joining closed) {
         return leadNs > 0 ? new Load.Join(closed.connections(), leadNs / ANSWERS_IN_LEAD) : closed;

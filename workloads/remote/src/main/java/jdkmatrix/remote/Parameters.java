@@ -40,11 +40,10 @@ record Parameters(Map<String, List<String>> values) {
 
     /** @param missing the default; null: the parameter is required */
     long whole(String name, Long missing, long min, long max) throws BadRequestException {
-        String allowed = "whole numbers from %d to %d".formatted(min, max);
         if (!has(name) && missing != null) {
             return missing;
         }
-        String text = required(name, allowed);
+        String text = has(name) ? values.get(name).getFirst() : null;
         try {
             long value = Long.parseLong(text);
             if (value >= min && value <= max) {
@@ -53,7 +52,7 @@ record Parameters(Map<String, List<String>> values) {
         } catch (NumberFormatException e) {
             // Reported below.
         }
-        throw bad(name, "= " + text, allowed);
+        throw bad(name, text == null ? "is missing" : "= " + text, "whole numbers from %d to %d".formatted(min, max));
     }
 
     double real(String name, double missing, double min, double max) throws BadRequestException {
@@ -83,13 +82,6 @@ record Parameters(Map<String, List<String>> values) {
             }
         }
         throw bad(name, "= " + text, Arrays.stream(all).map(word).collect(Collectors.joining(", ")));
-    }
-
-    private String required(String name, String allowed) throws BadRequestException {
-        if (!has(name)) {
-            throw bad(name, "is missing", allowed);
-        }
-        return values.get(name).getFirst();
     }
 
     static BadRequestException bad(String name, String found, String allowed) {

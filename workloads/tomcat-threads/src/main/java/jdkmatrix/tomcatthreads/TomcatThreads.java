@@ -12,7 +12,8 @@ import org.apache.tomcat.util.threads.ThreadPoolExecutor;
  *
  * <p>A poller finds the connections that have something to read, and hands each to the connector's executor. That is
  * Tomcat's own pool, its own virtual threads, or any other that the connector is given, so that the arms take the same
- * way through the server and differ in their threads alone.
+ * way through the server and differ in their threads, and in a mark that a request on a thread of its own sets
+ * ({@link ThreadPerRequest}; Tomcat's own virtual threads set none).
  */
 public final class TomcatThreads {
     private final Optional<RequestExecutor> plugged;

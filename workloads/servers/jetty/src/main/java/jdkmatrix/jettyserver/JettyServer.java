@@ -28,7 +28,8 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
  * over the selecting, or hands it to an executor (Jetty's guide: Threading Architecture, Adaptive Execution Strategy).
  * The executor is the pool, or else that of {@link QueuedThreadPool#setVirtualThreadsExecutor}; with the latter there
  * are no reserved threads, so that no selector ever serves. Jetty does not check what that executor's threads are. Ours
- * are all plugged in there, so that the arms take the same way through the server and differ in their threads alone.
+ * are all plugged in there, so that the arms take the same way through the server and differ in their threads, and
+ * in a mark that a request on a thread of its own sets and takes away ({@link ThreadPerRequest}).
  * The pool without reserved threads shows how much of a difference is due to those.
  */
 public final class JettyServer implements WarServer {

@@ -78,7 +78,7 @@ final class Puts implements Operation {
             put(connection, puts.getAndIncrement() % KEYS);
         }
         tally.waited(System.nanoTime() - startNs);
-        tally.done();
+        tally.done(1);
     }
 
     private void put(Connection connection, long key) throws SQLException {

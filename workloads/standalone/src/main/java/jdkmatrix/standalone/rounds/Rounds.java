@@ -132,6 +132,8 @@ final class Rounds {
         }
         if (!left.await(giveUpNs - System.nanoTime(), TimeUnit.NANOSECONDS)) {
             tally.stuck(left.getCount());
+        } else if (operation.isOneTask()) {
+            tally.done(plan.tasks());
         }
     }
 }

@@ -27,8 +27,8 @@ final class Tally {
         return rounds;
     }
 
-    void done() {
-        operations.incrementAndGet();
+    void done(int more) {
+        operations.addAndGet(more);
     }
 
     /** Returns a counter of operations for a thread that does many and alone counts them. */
