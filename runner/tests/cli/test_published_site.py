@@ -119,7 +119,7 @@ def test_the_published_site_is_no_larger_than_pages_allows(tmp_path: Path) -> No
     in_full = int(shell_step("Write the site of these runs").raw["env"]["CELL_PAGES"])
     a_week = len(select_cells(load_matrix(ROOT / "matrix.toml"), "matrix"))
     assert in_full >= a_week, "the newest run of the matrix must have its pages"
-    page_bytes = sum(bytes_of_cells(tmp_path / "full", REFERENCE / "20261129T121622Z-mission", pages=True))
+    page_bytes = sum(bytes_of_cells(tmp_path / "full", REFERENCE / "20261202T093444Z-mission", pages=True))
     loads = ("saturate-50", "rate-2000")
     many = replace(QUICK, cpus=(1, 2, 3, 4), burn_us=(0, 50, 200), loads=loads, blocks=5, windows=2)
     stored(tmp_path / "many", synthetic_run(tmp_path / "made-up", many))
