@@ -113,7 +113,8 @@ def alone():
 def install(purpose, lock):
     print("setting up .venv (" + ", ".join(LOCKS[purpose]) + ")", flush=True)
     python = os.path.join(VENV, "bin", "python")
-    done = [name for each in LOCKS if stamp(each) == fingerprint(each) for name in LOCKS[each]]
+    ready = [each for each in LOCKS if stamp(each) and stamp(each) == fingerprint(each)]
+    done = [name for each in ready for name in LOCKS[each]]
     if not any(stamp(each).startswith(made_with() + "\n") for each in LOCKS):
         run([sys.executable, "-m", "venv", "--clear", VENV], lock)
     for each in LOCKS:
