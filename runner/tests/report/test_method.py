@@ -61,7 +61,8 @@ def test_each_record_of_what_was_tried_has_a_table_and_tells_where_it_was_made(q
         section = section_of(page, name)
         assert len(table_of([section], "")) == len(one.outcomes)
         assert one.commit[:12] in str(section.words)
-        assert "foreign: what was neither idle nor ours" in str(section.words)
+        counted = "what others’ tasks ran" if one.by_tasks else "what was neither idle nor ours"
+        assert f"foreign: {counted}" in str(section.words)
     by_tasks = [one.model_copy(update={"by_tasks": True}) for one in provoked]
     told = section_of(method_page(quick.run, by_tasks, compared, ""), "provoked")
     assert "foreign: what others’ tasks ran" in str(told.words)
