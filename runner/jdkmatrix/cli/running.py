@@ -38,8 +38,8 @@ from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
-from jdkmatrix.run.changed import changed_jdks, changed_options, changed_own, changed_servers
-from jdkmatrix.run.code_version import PACKAGE, digest_of, measuring_code
+from jdkmatrix.run.changed import changed_code, changed_jdks, changed_options, changed_own, changed_servers
+from jdkmatrix.run.code_version import measuring_code
 from jdkmatrix.run.impossible import NoneHereError, check_some
 from jdkmatrix.run.plan import Stage, blocks_of, estimate_s, select_cells, stages
 from jdkmatrix.run.prepare import prepare, set_up_parts
@@ -275,12 +275,8 @@ class _Stages:
     def _check_unchanged(self, setups: Mapping[CellKey, CellSetup]) -> None:
         """Raises: MatrixError: what is measured is no longer what this session began with."""
         root = self._recording.project.root
-        if digest_of(PACKAGE) != measuring_code():
-            raise MatrixError(
-                "the code of this tool changed during the run, so forks may have been measured by either version; to "
-                f"measure by the new one: {self._again}"
-            )
         for changed, of_what in (
+            (changed_code(), "the code of this tool"),
             (changed_servers(setups), "configuration below workloads/servers"),
             (changed_jdks(setups), "the files of a JDK that no hash pins"),
             (changed_options(setups), "a file that JVM options name"),

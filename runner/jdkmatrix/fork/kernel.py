@@ -30,9 +30,13 @@ def cannot_set(host: Host, files: Mapping[str, str]) -> str | None:
         return f"only root may write {', '.join(files)}"
     if locked := [file for file in files if not os.access(host.at(file), os.W_OK)]:
         return f"here even root may not write {', '.join(locked)}, as in most containers"
-    if files and not steps(host, [HostChange(file, value, "") for file, value in files.items()]):
+    if files and not steps(host, _changes(files)):
         return f"this host has that already ({', '.join(f'{file}: {value}' for file, value in files.items())})"
     return None
+
+
+def _changes(files: Mapping[str, str]) -> list[HostChange]:
+    return [HostChange(file, value, "an arm of the comparison") for file, value in files.items()]
 
 
 @contextmanager
@@ -46,9 +50,8 @@ def kernel_settings(host: Host, files: Mapping[str, str], state: Path = ARM_FILE
     if not files:
         yield
         return
-    changes = [HostChange(file, value, "an arm of the comparison") for file, value in files.items()]
     try:
-        if failed := tune(host, steps(host, changes), state):
+        if failed := tune(host, steps(host, _changes(files)), state):
             raise KernelError("; ".join(f"{file}: {error}" for file, error in failed.items()))
         yield
     finally:

@@ -10,8 +10,14 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.provision.own import find_own
 from jdkmatrix.provision.seal import files_sha256, sha256_of
+from jdkmatrix.run.code_version import PACKAGE, digest_of, measuring_code
 from jdkmatrix.run.try_own import own_cells
 from jdkmatrix.subjects.served.measurement import ServedCell
+
+
+def changed_code() -> list[str]:
+    """Return this package's name if the code that measures is no longer what this process has loaded."""
+    return [] if digest_of(PACKAGE) == measuring_code() else [PACKAGE.name]
 
 
 def changed_own(setups: Mapping[CellKey, CellSetup], folder: Path) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
@@ -40,7 +40,9 @@ def _write(path: Path, text: str) -> None:
         raise
     directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        with suppress(OSError):  # some file systems sync no folder; the file is in place
-            os.fsync(directory)
+        os.fsync(directory)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some file systems sync no folder
+            raise
     finally:
         os.close(directory)

@@ -27,9 +27,6 @@ from jdkmatrix.store.loaded import LoadedRun, of_earlier
 from jdkmatrix.store.outline import outline
 from jdkmatrix.store.readable import UnreadableError, readable
 
-# No space for a file or its content just now, or a server of files that has lost it.
-_FOR_A_MOMENT = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE}
-
 # Out of descriptors or memory just now, or a file server that has lost it.
 _FOR_A_MOMENT = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE}
 

@@ -18,6 +18,7 @@ from jdkmatrix.cli.stopping import StoppedError
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.run import campaign as module
+from jdkmatrix.run import changed
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.store.runs import RunStore
@@ -178,7 +179,7 @@ def test_a_run_whose_last_cells_can_no_longer_be_measured_is_not_complete(
 
 def test_a_run_ends_where_the_code_that_measures_changes(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody pulls: programs that are started from files would be of another version than the rest."""
-    monkeypatch.setattr(running, "digest_of", lambda _: "of other code")
+    monkeypatch.setattr(changed, "digest_of", lambda _: "of other code")
     with pytest.raises(MatrixError, match="the code of this tool changed during the run"):
         sessions.measure()
     assert sessions.loaded().run.status == "interrupted" and len(sessions.script.labels) == 2, "after a block"

@@ -17,7 +17,8 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cell_page.fork_windows import window_tables
 from jdkmatrix.report.cell_page.logs import publish
 from jdkmatrix.report.cells.advice import advise
-from jdkmatrix.report.cells.cellstats import MAX_CURVE_POINTS, CellStats, Pooled, pool
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.pooled import MAX_CURVE_POINTS, Pooled, pool
 from jdkmatrix.report.cells.shown import KIND_WORDS, NO_BOUND, few_beyond, percentile, percentile_figure
 from jdkmatrix.report.exports import results
 from jdkmatrix.report.judged_run import JudgedRun

@@ -43,6 +43,7 @@ KeptRatio = Annotated[float, Field(ge=1e-150, le=1e150)]
 _SIDE_OF = {PairFinding.BETTER: Side.VIRTUAL, PairFinding.WORSE: Side.POOL}
 _VIRTUAL, _POOL = "virtual threads", "the pool"
 _DO = {Side.VIRTUAL: "Use virtual threads", Side.POOL: "Keep the pool"}
+_NONE_COMPARES = "where no block has a figure of both that compares"
 _NONE_SEEN = 5e-4  # a ratio this close to 1 is shown as 1.000
 
 
@@ -125,9 +126,6 @@ def advised(judgements: Judgements) -> dict[CellKey, tuple[Advice, ...]]:
     cells = judgements.cells
     asked = {key: advise(judgements, key) for key in cells.keys if cells.stands_for_virtual(key)}
     return {key: told for key, told in asked.items() if told}
-
-
-_NONE_COMPARES = "where no block has a figure of both that compares"
 
 
 def _of_outcomes(cell: CellStats, judged: JudgedOutcomes) -> Advice:

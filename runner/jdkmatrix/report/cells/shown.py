@@ -30,8 +30,9 @@ from jdkmatrix.figures.metrics import (
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.report.blocks.inline import badge, cell_page, joined, link, small, swatch
 from jdkmatrix.report.blocks.tables import Column, DataTable, columns
-from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, Pooled
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
 from jdkmatrix.report.cells.judgements import Judgements, counted, of_forks
+from jdkmatrix.report.cells.pooled import Pooled
 from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing, quantity, ratio_value
 from jdkmatrix.report.words.sentences import PairFinding, State, because, finding, losses_words, marked_interval
 from jdkmatrix.stats.percentiles import MIN_BEYOND

@@ -75,7 +75,7 @@ def warm(
         else:
             parts = gate.windows_at_a_time
             seen = bench.warm(load, gate.window_s * parts, label=label, lead_s=gate.lead_s, parts=parts)
-        windows.extend(list(_parts(seen) if seen.marks else ()) or [_whole(stage, load, seen)])
+        windows.extend([*_parts(seen)] or [_whole(stage, load, seen)])
         last = windows[-1]
         listener.step(f"warming up: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")
     return Warmup(
@@ -111,7 +111,9 @@ def settling_window(bench: Bench, load: Load, duration_s: float, *, label: str, 
 
 def _parts(seen: Warmed) -> Iterator[WarmupWindow]:
     """Yield a window for each part of a stretch of the measured load; for several parts together if this tool was late
-    to read the server between them: what it used then belongs to no single one."""
+    to read the server between them: what it used then belongs to no single one. None if it is undivided."""
+    if not seen.marks:
+        return
     parts = seen.load.intervals
     ends_s = [0.0, *(part.t_s for part in parts)]
     late_s = [
