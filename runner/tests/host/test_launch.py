@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +101,9 @@ def test_without_its_cgroup_or_its_cpus_the_program_does_not_start(tmp_path: Pat
 def test_a_missing_program_is_said() -> None:
     missing = "launch: cannot start /no/such/program: No such file or directory\n"
     assert said(["/no/such/program"]) == (1, "", missing)
+    with pytest.raises(OSError, match="/no/such/program") as error:
+        launch.ask(["/no/such/program"], timeout_s=60)
+    assert error.value.strerror == "No such file or directory"
 
 
 def test_a_jvm_gets_neither_options_nor_the_language_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,20 +124,12 @@ def test_a_jvm_gets_neither_options_nor_the_language_of_the_host(monkeypatch: py
     assert {name: found[name] for name in given if name in found} == {"LANG": "C.UTF-8", "TZ": "Asia/Kolkata"}
 
 
-def test_kill_9_of_the_parent_ends_the_program(tmp_path: Path) -> None:
-    parent = tmp_path / "parent.py"
-    parent.write_text(
-        textwrap.dedent("""\
-        import sys, time
-        from jdkmatrix.host import launch
-        child = launch.spawn(["sleep", "600"], cpus=[])
-        print(child.pid, flush=True)
-        time.sleep(600)
-        """)
-    )
-    process = subprocess.Popen([sys.executable, str(parent)], stdout=subprocess.PIPE)
-    child = psutil.Process(int(process.stdout.readline()))
-    wait_until(lambda: child.name() == "sleep")
+@pytest.mark.parametrize("begin", ['spawn(["sleep", "600"], cpus=[]).wait()', 'ask(["sleep", "600"], timeout_s=600)'])
+def test_kill_9_of_the_parent_ends_the_program(begin: str) -> None:
+    process = subprocess.Popen([sys.executable, "-c", f"from jdkmatrix.host import launch; launch.{begin}"])
+    asked = psutil.Process(process.pid)
+    wait_until(lambda: [child.name() for child in asked.children()] == ["sleep"])
+    (child,) = asked.children()
     process.kill()
     process.wait()
     wait_until(lambda: has_ended(child.pid))

@@ -169,6 +169,13 @@ def test_an_attempt_to_connect_is_no_failed_request() -> None:
     assert found.message == "20 failed requests, 3 answers other than 2xx, 240 failed attempts to connect"
 
 
+def test_requests_that_are_refused_after_the_end_have_failed_too() -> None:
+    result = load_result(completed=2, answered_late=448, late_non_2xx=448)
+    (found,) = window_shortfalls(result, LIMITS)
+    assert (found.code, result.failed) == ("errors", 448)
+    assert found.message == "0 failed requests, 0 answers other than 2xx and 448 after the end"
+
+
 @pytest.mark.parametrize(
     ("late_us", "mean_us", "delay_s", "late"),
     [

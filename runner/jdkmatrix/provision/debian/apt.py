@@ -148,7 +148,7 @@ def unreachable(name: str) -> str | None:
             "Acquire::Retries=0", "download-file", f"{archive.uris[0].rstrip('/')}/{release}", f"{folder}/InRelease",
         ]  # fmt: skip
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_LIMIT_S, check=False)
+            done = launch.ask(command, timeout_s=_PROBE_LIMIT_S)
         except subprocess.TimeoutExpired:
             return f"the host's Debian mirror does not answer within {_PROBE_LIMIT_S} s"
     return None if done.returncode == 0 else _complaint(done.stderr)

@@ -102,6 +102,7 @@ _GROUPS: dict[str, tuple[tuple[str, Getter], ...]] = {  # title and unit of each
         ("Completed|requests", lambda w: count(w.load.completed)),
         ("Answered after the end|requests", lambda w: count(w.load.answered_late)),
         ("Not 2xx|answers", lambda w: count(w.load.non_2xx)),
+        ("Not 2xx, after the end|answers", lambda w: count(w.load.late_non_2xx)),
         ("Errors", _errors),
         ("Reconnects", lambda w: count(w.load.reconnects)),
     ),
