@@ -32,9 +32,14 @@ def candidates() -> tuple[Path, ...]:
             return (Path(json.loads(Path(parts).read_text("utf-8"))["source"]["root"]),)
         except (OSError, ValueError, LookupError, TypeError):
             return ()
-    with refused("the working directory, where the project is looked for, cannot be determined"):
-        here = Path.cwd()
+    here = working_directory()
     return (here, *here.parents)
+
+
+def working_directory() -> Path:
+    """Raises: MatrixError: it was removed."""
+    with refused("the working directory cannot be determined"):
+        return Path.cwd()
 
 
 def workloads_folder() -> Path:

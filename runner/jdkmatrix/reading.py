@@ -67,6 +67,8 @@ def _check_bounds(value: object, key: str, depth: int = 0) -> None:
         raise ValueError(f"{key.partition('.')[0]}: nested more than {_DEPTH_MAX} deep")
     if isinstance(value, int) and value not in _INTEGERS:
         raise ValueError(f"{key}: an integer of more than 64 bits")
+    if isinstance(value, str) and "\0" in value:
+        raise ValueError(f"{key}: a NUL character")
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, inner in entries:
         _check_bounds(inner, f"{key}.{name}" if key else str(name), depth + 1)

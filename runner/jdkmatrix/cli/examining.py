@@ -21,6 +21,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cpusets import TooFewCpusError, assign
 from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.topology import Topology, read_topology
+from jdkmatrix.project_files import working_directory
 from jdkmatrix.provision.project import find_project
 
 EXIT: dict[HostVerdict, int] = {"ready": 0, "noisy": 1, "unfit": 2}
@@ -64,7 +65,7 @@ def this_host() -> Host:
     try:
         results = find_project().results
     except MatrixError:
-        results = Path.cwd()
+        results = working_directory()
     return Host(root=Path("/"), results=results, server_cpus=_server_cpus(read_topology()))
 
 

@@ -71,5 +71,5 @@ def measuring() -> Iterator[Confiner]:
         alone_on_this_host(),
         confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
     ):
-        put_back_leftovers(Host(root=Path("/"), results=Path.cwd()))
+        put_back_leftovers(Host(root=Path("/"), results=Path("/")))
         yield confiner

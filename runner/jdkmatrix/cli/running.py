@@ -56,7 +56,8 @@ def set_up(options: Options) -> None:
     """Fetch and build what these cells need.
 
     Raises:
-        MatrixError: as set_up_parts; or a run is measuring, which this would disturb.
+        MatrixError: as set_up_parts; a JDK or the database is not available here, after all else is set up; or a run is
+            measuring, which this would disturb.
     """
     if is_measuring():
         raise MatrixError(
@@ -68,7 +69,9 @@ def set_up(options: Options) -> None:
     matrix, name = chosen.matrix, chosen.options.profile
     cells, profile = select_cells(matrix, name), matrix.profiles[name]
     with stoppable():
-        set_up_parts(project, matrix, cells, profile=profile, capacities_rps={}, say=say)
+        parts = set_up_parts(project, matrix, cells, profile=profile, capacities_rps={}, say=say)
+    if parts.not_here:
+        raise MatrixError(f"not available here: {', '.join(parts.not_here)}; all else is set up")
 
 
 def run(options: Options, *, resume: bool, directory: Path | None, site: Path | None, verbose: bool = False) -> int:

@@ -117,9 +117,7 @@ def _with(listed: Any, also: Sequence[str | int]) -> Any:
 
 def is_made(name: str, names: Collection[str]) -> bool:
     """Return whether `name` is one of `names`, or made by a template among them."""
-    return (name in names and not _NUMBER.search(name)) or any(
-        _NUMBER.search(one) and _sizes(one, {name}) for one in names
-    )
+    return (name in names and not _NUMBER.search(name)) or any(_makes(one, name) for one in names)
 
 
 def numbered(template: str, name: str) -> str | None:
@@ -144,7 +142,9 @@ def _extended(found: Assembled, table: str, name: str, seen: tuple[str, ...] = (
         found.bases[f"{table}.{name}"] = f"{table}.{base}"
         return _changed(_extended(found, table, base, seen), own)
     wrong = f'"{base}" leads back to it' if base in seen else unknown(base, entries)
-    found.problems.append((found.files[f"{table}.{name}"], f"{table}.{name}.extends: {wrong}"))
+    # What a template makes only for others to extend is in no file.
+    of = name if f"{table}.{name}" in found.files else next(one for one in entries if _makes(one, name))
+    found.problems.append((found.files[f"{table}.{of}"], f"{table}.{of}.extends: {wrong}"))
     return own
 
 
@@ -152,6 +152,10 @@ def _made(entries: Mapping[str, Any], name: str) -> Any:
     """Return the entry that a template makes for this name; None if none does."""
     templates = (one for one in entries if _NUMBER.search(one))
     return next((_filled(entries[one], size) for one in templates for _, size in _sizes(one, {name})), None)
+
+
+def _makes(template: str, name: str) -> bool:
+    return bool(_NUMBER.search(template) and _sizes(template, {name}))
 
 
 def _changed(base: Any, own: Any) -> Any:

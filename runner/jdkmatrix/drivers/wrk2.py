@@ -173,7 +173,8 @@ class Wrk2Session:
         if output.corrected is None or output.uncorrected is None:
             raise DriverError(f"wrk2 printed no latency distribution although -L and -U were given; see {log}")
         self._first_unique = None if first_unique is None else first_unique + threads * most_requests(output)
-        duration_s = output.duration_s - lead
+        # A thread that waits for its next answer stops late, and counts nothing that comes after the end.
+        ran_s, duration_s = output.duration_s - lead, min(output.duration_s, lasts_s) - lead
         if duration_s <= 0:
             raise DriverError(f"wrk2 ended after {output.duration_s:g} s, before its latencies count; see {log}")
         completed = output.corrected.total_count if output.calibrated else output.requests
@@ -183,6 +184,7 @@ class Wrk2Session:
             started_monotonic_ns=ran.began_ns,
             ended_monotonic_ns=ran.ended_ns,
             duration_s=duration_s,
+            awaited_s=ran_s - duration_s,
             latency_from_s=lead,
             due=due_requests(load, threads, lead, lasts_s),
             sent=None,
@@ -198,7 +200,7 @@ class Wrk2Session:
             send_lateness=None,
             driver_cpu_s=ran.cpu_s,
             # A thread uses one CPU at most: CPUs without a thread would hide that the driver is at its limit.
-            driver_cpu_share=ran.cpu_s / (duration_s * threads),
+            driver_cpu_share=ran.cpu_s / (ran_s * threads),
             intervals=(),
         )
 
@@ -335,7 +337,7 @@ def _ends_by(process: subprocess.Popen[bytes], deadline_s: float) -> bool:
     """Wait for its end until `deadline_s` of the monotonic clock, without reaping it; return whether it has ended."""
     try:
         descriptor = os.pidfd_open(process.pid)
-    except OSError:  # Linux before 5.3, or a container that does not allow it
+    except (OSError, AttributeError):  # Linux before 5.3, also where Python was built; a container that forbids it
         while not (ended := _ended(process)) and time.monotonic() < deadline_s:
             time.sleep(_POLL_S)
         return ended

@@ -18,6 +18,7 @@ from jdkmatrix.drivers.wrk2_figures import CONNECT_STAGGER_MS, calibrated_s, ope
 WINDOW_S_MIN = 10.0  # beside the same time that wrk2 discards, shorter windows cost more than they tell
 _OPENING_MAX_S = 20.0
 _DUE_DEVIATION_MAX = 0.1  # of the requests of a measured window
+_BURST_MAX = 0.01  # of a window's requests: no more may be missing if a rate was held (method.shortfalls)
 
 
 def thread_count(connections: int, cpus: int) -> int:
@@ -89,4 +90,23 @@ def cannot_measure(phase: Phase) -> str | None:
             f"wrk2 sends {due:,} requests in {duration_s:g} s instead of {wanted:,.0f}, since each of its "
             f"{load.connections:,} connections sends so rarely: use longer windows or fewer connections"
         )
+    if (share := _burst_s(load, threads) / duration_s) > _BURST_MAX:
+        return (
+            f"wrk2 sends in bursts, one every {load.connections / load.rate_rps:.3g} s: in {duration_s:g} s there may "
+            f"be up to {share:.0%} more or fewer answers than requests, which would look as though the server had "
+            "missed the rate: use a higher rate, longer windows or fewer connections"
+        )
     return None
+
+
+def _burst_s(load: RateLoad, threads: int) -> float:
+    """Return the seconds of the load by which the answers that arrive between two moments may differ from the requests
+    that are sent between them, however long answers take.
+
+    A thread's connections send one after another, from the first to the last in `opening_s`, and again every
+    connections / rate seconds. If the first takes k times as long as the second, and f is the fraction in k, the rate
+    is (k - f) / k of its mean for 1 - f of every period, and (k - f + 1) / k of it in the rest: up to f (1 - f) / k of
+    the requests of a period come early or late, at either end."""
+    period_s = load.connections / load.rate_rps
+    k = opening_s(load.connections, threads) / period_s
+    return 2 * period_s * (k % 1) * (1 - k % 1) / k

@@ -64,6 +64,8 @@ def _ask(asked: Question, get_text: GetText) -> Answer:
         return {system: _pin(offer, get_text) for system, offer in found.items()}
     except MatrixError as error:
         return Unanswered(str(error))
+    except (ValueError, OverflowError) as error:  # an address or a date that nobody can read
+        return Unanswered(f"its answer cannot be used: {str(error).splitlines()[0]}")
 
 
 def _pin(offer: Offer, get_text: GetText) -> Pin:

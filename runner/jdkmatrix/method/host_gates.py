@@ -134,11 +134,13 @@ def _readings(seen: Observation, limits: HostLimits, context: WindowContext) -> 
 
 
 def _answers_s(load: LoadResult) -> float:
-    """Return how long a driver may have waited for responses after time was up: a second at most, and no longer than
-    the slowest one took, since requests that were never answered are recorded with the time they had waited. After a
-    lead, the readings do not wait."""
+    """Return how long a driver waited for responses after time was up, where it tells; else how long it may have: a
+    second at most, and no longer than the slowest one took, since requests that were never answered are recorded with
+    the time they had waited. After a lead, the readings do not wait."""
     if load.lead:
         return 0.0
+    if load.awaited_s is not None:
+        return load.awaited_s
     return min(1.0, load.uncorrected.max_us / 1e6) if load.uncorrected and load.uncorrected.count else 1.0
 
 

@@ -42,7 +42,8 @@ def _of_answers(load: LoadResult, limits: ResultLimits, answer_s: float) -> Iter
             "when the window began",
             figures={"achieved_share": share, "max": 1 / limits.achieved_rate_min},
         )
-    errors, late, failed = load.errors, load.late_non_2xx or 0, load.failed + load.errors.connect
+    errors, late = load.errors, load.late_non_2xx or 0
+    failed = errors.total + load.non_2xx + late
     if failed > limits.error_share_max * (load.completed + (load.answered_late or 0) + errors.total):
         too_late = f" and {late} after the end" if late else ""
         unmade = f", {errors.connect} failed attempts to connect" if errors.connect else ""

@@ -30,15 +30,16 @@ def served_between(
     counts = {name: rise(getattr(before, counter), getattr(after, counter)) for name, counter in _COUNTERS.items()}
     if None in counts.values():
         return None
-    begun_min = _answered(result)
+    begun_min, on_their_way = _answered(result), 0
     if early_s is not None:
-        # One per connection may have begun before; and how many were refused in the part that counts is not known.
-        begun_min = 0 if result.non_2xx else max(0, begun_min - result.load.connections)
+        on_their_way = result.load.connections
+        # Those may have begun before; and how many were refused in the part that counts is not known.
+        begun_min = 0 if result.non_2xx else max(0, begun_min - on_their_way)
     return Served(
         **counts,
         begun_min=begun_min,
         begun_max=_sent_at_most(result) + left_over + _sent_early(result, early_s),
-        left_over=left_over,
+        left_over=left_over + on_their_way,
         threads_started=rise(before.threads_started, after.threads_started),
         early_s=early_s,
     )

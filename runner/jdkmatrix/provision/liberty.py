@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.provision import artefacts
 from jdkmatrix.provision.cache import kept
 from jdkmatrix.provision.command import building_jdk, run_logged
@@ -87,7 +87,9 @@ def features(config: Path, feature_sets: Sequence[str]) -> tuple[str, ...]:
     """Return the names of all features in `config`/features/FEATURE_SET.xml, sorted."""
     names: set[str] = set()
     for feature_set in feature_sets:
-        tree = ElementTree.parse(config / "features" / f"{feature_set}.xml")
+        file = config / "features" / f"{feature_set}.xml"
+        with refused(f"{file}: not valid XML", of=ElementTree.ParseError):
+            tree = ElementTree.parse(file)
         names.update(element.text or "" for element in tree.iter("feature"))
     return tuple(sorted(names))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.project_files import HOME, candidates
+from jdkmatrix.project_files import HOME, candidates, working_directory
 from jdkmatrix.provision.nix_parts import handed_over
 
 
@@ -57,6 +57,6 @@ def find_project() -> Project:
     for folder in candidates():
         if (folder / "matrix.toml").is_file():
             root = folder.resolve()
-            return Project(root, Path.cwd() if handed else root)
+            return Project(root, working_directory() if handed else root)
     where = f"{HOME} = {home}" if home else "this folder, and those above it"
     raise MatrixError(f"no matrix.toml in {where}: run this in a checkout of the project, or set {HOME}")

@@ -36,6 +36,8 @@ def changed(folder: Path) -> str | None:
     """
     try:
         sealed = json.loads((folder / SEAL).read_bytes())
+        if not isinstance(sealed, dict):
+            raise ValueError
     except ValueError:
         return f"{folder}: changed since it was made: {SEAL}"
     except OSError as error:

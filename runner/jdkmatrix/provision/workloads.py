@@ -69,6 +69,11 @@ def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
         # Clean: classes whose source is gone would stay in the jar, and the same sources would make other bytes.
         maven.build(root, ["-DskipTests", "clean", "package"])
         for name, source in _outputs(root).items():
+            if not (sources / source).is_file():
+                raise MatrixError(
+                    f"the build made no workloads/{source}: does workloads/pom.xml name its module, and does the "
+                    "module give that name to what it builds?"
+                )
             shutil.copyfile(sources / source, folder / name)
         _remove_others(folder)
 

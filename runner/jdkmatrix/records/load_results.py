@@ -103,6 +103,7 @@ class LoadResult(Record):
     started_monotonic_ns: int  # CLOCK_MONOTONIC, as System.nanoTime and time.monotonic_ns read it
     ended_monotonic_ns: int
     duration_s: float  # throughput is counted over this
+    awaited_s: float | None = None  # how long after that the driver stopped, where it tells
     latency_from_s: float  # how long the driver had been sending when this began; 0: not at all
     lead: Lead | None = None  # what it did until then, where it says so (wrk2 does not)
     due: int | None  # requests that the schedule asked for (rates and ramps)
@@ -133,8 +134,8 @@ class LoadResult(Record):
 
     @property
     def failed(self) -> int:
-        """Requests without a response, and responses other than 2xx, also those after the end."""
-        return self.errors.unanswered + self.non_2xx + (self.late_non_2xx or 0)
+        """Requests without a response, and responses other than 2xx."""
+        return self.errors.unanswered + self.non_2xx
 
     @property
     def sent_with_lead(self) -> int | None:

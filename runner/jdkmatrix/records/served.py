@@ -15,8 +15,9 @@ class Served(Record):
     executor (with virtual or with platform threads).
 
     From `begun_min` to `begun_max` of them are the driver's: those with a 2xx response have begun, and no more can have
-    than it sent, plus `left_over`, sent before and not begun by then. `threads_started`: by the plugged executor
-    meanwhile, including those for our own queries; None: there is none. `early_s`: how long the load was on between the
+    than it sent. `left_over`: how many may have been sent before and not begun by then, though the threads of some may
+    have started. `threads_started`: by the plugged executor meanwhile, including those for our own queries; None: there
+    is none. `early_s`: how long the load was on between the
     first reading and the window, if the driver leads by itself; None: not recorded, or it does not."""
 
     servers: int

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from jdkmatrix.config.model import ServerTable
@@ -59,7 +61,7 @@ def _release_in(jar: Path, kind: ServerKind) -> str:
     try:
         with zipfile.ZipFile(jar) as archive:
             text = archive.read(file).decode("utf-8")
-    except (OSError, KeyError, zipfile.BadZipFile) as error:
+    except (OSError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         raise MatrixError(f"{jar}: no version of {kind.title} in it: {error}") from None
     found = re.search(rf"^{re.escape(key)}\s*[=:]\s*(\S+)\s*$", text, re.MULTILINE)
     if found is None:
@@ -87,7 +89,8 @@ def releases(root: Path, servers: Mapping[str, ServerTable], handed: NixParts | 
         if served.artefact is not None:
             found[name] = lock.artefact(served.artefact).version
         elif built and kind and kind.jar and (built / kind.jar).is_file():
-            found[name] = _release_in(built / kind.jar, kind)
+            with suppress(MatrixError):  # a damaged jar is built again when it is needed
+                found[name] = _release_in(built / kind.jar, kind)
     return found
 
 

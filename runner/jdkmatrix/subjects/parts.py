@@ -41,6 +41,12 @@ class Parts:
     postgres: Postgres | str | None = None
     own: Mapping[str, OwnFiles] = field(default_factory=dict)
 
+    @property
+    def not_here(self) -> tuple[str, ...]:
+        """The names of what cells need and cannot have."""
+        parts = {**self.jdks, "the database": self.postgres}
+        return tuple(name for name, found in parts.items() if isinstance(found, str))
+
     def jdk(self, name: str) -> Available:
         """Raises: TypeError: it cannot be had, which somebody should have seen before."""
         found = self.jdks[name]

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import socket
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from jdkmatrix.cli import measuring_lock, running
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.subjects.parts import Parts
 from tests.support.project import called, make_project
 
 
@@ -72,4 +74,13 @@ def test_nothing_is_got_or_built_while_a_run_measures(monkeypatch: pytest.Monkey
     monkeypatch.setattr(running, "set_up_parts", lambda *_, **__: pytest.fail("it would build"))
     monkeypatch.setattr(running, "is_measuring", lambda: True)
     with pytest.raises(MatrixError, match="a run is measuring on this host: fetching and building would disturb it"):
+        running.set_up(Options("quick", {}))
+
+
+def test_a_setup_that_lacks_something_says_so_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing: Any = {"workloads": None, "servers": {}, "loads": {}, "drivers": {}}
+    jdks: Any = {"temurin-25": None, "semeru-25": "no archive"}
+    parts = Parts(**nothing, jdks=jdks, postgres="no room")
+    monkeypatch.setattr(running, "set_up_parts", lambda *_, **__: parts)
+    with pytest.raises(MatrixError, match=r"^not available here: semeru-25, the database; all else is set up$"):
         running.set_up(Options("quick", {}))

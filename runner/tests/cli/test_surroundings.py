@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.cli.examining import this_host
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import find_project
 from tests.support.project import called, matrix_command
@@ -41,7 +42,8 @@ def test_a_removed_working_directory_is_told(tmp_path: Path, monkeypatch: pytest
     gone.rmdir()
     monkeypatch.delenv("MATRIX_HOME", raising=False)
     monkeypatch.delenv("MATRIX_PARTS", raising=False)
-    with pytest.raises(
-        MatrixError, match=r"^the working directory, .* cannot be determined: No such file or directory$"
-    ):
+    told = r"^the working directory cannot be determined: No such file or directory$"
+    with pytest.raises(MatrixError, match=told):
         find_project()
+    with pytest.raises(MatrixError, match=told):
+        this_host()

@@ -144,6 +144,7 @@ def test_a_mistake_is_told_once_with_its_key(mistake: Callable[[dict[str, Any]],
         ("seed = " + "1" * 5000, r"not valid TOML: .*digits"),
         ("[a]\nb = [{c = 0x" + "f" * 5000 + "}]", r"not valid TOML: a\.b\.0\.c: an integer of more than 64 bits"),
         (f"seed = {2**63}", "not valid TOML: seed: an integer of more than 64 bits"),
+        ('[jvm]\noptions = ["-Da=\\u0000"]', r"not valid TOML: jvm\.options\.0: a NUL character"),
         ("a = " + "[" * 50_000 + "]" * 50_000, "not valid TOML: nested too deeply"),
         (".".join("a" * 5000) + " = 1", "not valid TOML: a: nested more than 64 deep"),
         ("schema = 1\naxes = = 2\n", "not valid TOML.*line 2"),
@@ -231,6 +232,16 @@ def test_a_mistake_of_a_published_source_is_told_with_its_file(tables: dict[str,
     with pytest.raises(ConfigError) as caught:
         parse_files({"matrix.toml": TOML, NEW: tables})
     assert str(caught.value).startswith(f"{NEW}: {message}")
+
+
+def test_a_mistake_in_what_only_a_template_makes_is_told_with_the_template() -> None:
+    changed = {**TOML["workloads"], "bank-sql-N": {**TOML["workloads"]["bank-sql-N"], "extends": "bankng"}}
+    tables = {"workloads": {"boxed": {"extends": "bank-sql-7"}}}
+    with pytest.raises(ConfigError, match=r'^matrix\.toml: workloads\.bank-sql-N\.extends: "bankng" is not known'):
+        parse_files({"matrix.toml": TOML | {"workloads": changed}, NEW: tables})
+    changed["bank-sql-N"]["extends"] = "bank-sql-7"
+    with pytest.raises(ConfigError, match=r'^matrix\.toml: workloads\.bank-sql-N\.extends: "bank-sql-7" leads back'):
+        parse_files({"matrix.toml": TOML | {"workloads": changed}, NEW: tables})
 
 
 @pytest.mark.parametrize("table", ["loads", "mixes", "servers"])

@@ -11,6 +11,7 @@ import hashlib
 import json
 import time
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -22,6 +23,7 @@ from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.drivers import wrk2
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.wrk2 import Wrk2, find_wrk2
+from jdkmatrix.drivers.wrk2_figures import Rounded, Wrk2Output
 from jdkmatrix.drivers.wrk2_output import parse
 from tests.drivers.loadgen.test_loadgen_session import Heard
 from tests.support.programs import program
@@ -121,6 +123,21 @@ def test_a_phase_gets_its_share_of_all_refusals(bench: Bench, monkeypatch: pytes
     assert result.succeeded_rps == pytest.approx(0.9 * result.throughput_rps, rel=1e-4)
 
 
+def test_a_phase_counts_no_time_in_which_no_answer_could_count(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread stops with its next answer, or notices every 2 s that there was none: it ran for 62 s instead of 60."""
+
+    def late(text: str) -> Wrk2Output:
+        rate_rps = Rounded(Decimal(round(29_963 / 62, 2)), Decimal("0.005"))
+        return replace(parse(text), runtime_s=Rounded(Decimal(62), Decimal(1)), requests_per_s=rate_rps)
+
+    monkeypatch.setattr(wrk2, "parse", late)
+    with bench.session("calculate") as session:
+        result = session.run(LOAD, COUNTS_S, label="window-1")
+    assert (result.duration_s, result.throughput_rps) == (49.75, pytest.approx(24_871 / 49.75))
+    assert result.awaited_s == pytest.approx(2.0, abs=0.01)
+    assert result.driver_cpu_share == pytest.approx(result.driver_cpu_s / 51.75, rel=1e-3)
+
+
 def test_a_phase_counts_from_the_moment_its_edge_is_heard(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The stand-in says how much CPU time it took in all; what it took before the edge is not the phase's."""
     monkeypatch.setattr(wrk2, "calibrated_s", lambda connections, threads: 0.15)
@@ -130,7 +147,8 @@ def test_a_phase_counts_from_the_moment_its_edge_is_heard(bench: Bench, monkeypa
     (_, ahead_ns), (_, at_ns), _ = heard.told
     assert ahead_ns <= result.started_monotonic_ns <= at_ns
     assert 0 < result.driver_cpu_s < float((bench.folder / "cpu_s").read_text())
-    assert result.driver_cpu_share == pytest.approx(result.driver_cpu_s / result.duration_s)
+    ran_s = result.duration_s + result.awaited_s
+    assert result.driver_cpu_share == pytest.approx(result.driver_cpu_s / ran_s)
 
 
 def test_a_late_process_is_started_again_before_it_sends(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,6 +66,16 @@ def test_more_cpus_open_more_connections() -> None:
         (rate(5000, 3000), 10, None),
         (rate(2000), 600, None),
         (rate(2000.5), 30, "whole requests"),
+        (
+            rate(20),
+            10,
+            "in bursts, one every 2.5 s: in 10 s there may be up to 45% more or fewer answers",
+        ),
+        (rate(100), 10, "up to 5% more or fewer answers"),
+        (rate(200), 10, None),
+        (rate(20, 1), 10, None),
+        (rate(10, 1), 10, "up to 2% more or fewer answers"),
+        (rate(10, 1), 20, None),
     ],
 )
 def test_what_wrk2_cannot_measure(load: RateLoad, window_s: float, reason: str | None) -> None:
@@ -81,3 +91,14 @@ def test_what_it_can_measure_has_the_rate_that_it_is_to_have(load: RateLoad, cpu
     assert lead + duration_s <= lasts_s < lead + duration_s + 1
     assert lead == pytest.approx(10 + 0.005 * load.connections / threads), "all are open by then"
     assert 0.85 < due_requests(load, threads, lead, lasts_s) / (load.rate_rps * (lasts_s - lead)) < 1.15
+
+
+@given(st.builds(rate, st.integers(1, 100_000), st.integers(1, 4000)), st.floats(10, 60), st.floats(0, 2))
+def test_a_server_that_keeps_up_answers_what_is_due_however_long_it_takes(
+    load: RateLoad, duration_s: float, answer_s: float
+) -> None:
+    assume(cannot_measure(Phase(load, duration_s, timeout_s=10, cpus=1)) is None)
+    assume(answer_s * load.rate_rps <= load.connections)
+    begins, ends = calibrated_s(load.connections, 1), asked_s(load, 1, duration_s)
+    answered = due_requests(load, 1, begins - answer_s, ends - answer_s)
+    assert answered == pytest.approx(due_requests(load, 1, begins, ends), rel=0.01, abs=1)

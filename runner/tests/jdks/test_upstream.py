@@ -7,6 +7,7 @@ import re
 import socket
 import time
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -190,6 +191,15 @@ def test_half_an_answer_is_none(upstream: FileServer, page: str, reason: str) ->
     upstream.files["/jdk.java.net/28/"] = page.encode()
     entry = present().entry("openjdk-28-ea")
     assert re.search(reason, look_up([entry], through(upstream))[question(entry)].reason)
+
+
+def test_an_address_in_an_answer_that_is_none_is_told() -> None:
+    def get_text(_: str) -> str:
+        return urlsplit("https://[x").netloc
+
+    entry = present().entry("openjdk-28-ea")
+    answer = look_up([entry], get_text)[question(entry)]
+    assert answer == Unanswered("its answer cannot be used: Invalid IPv6 URL")
 
 
 def test_an_archive_that_is_not_behind_https_is_not_taken(upstream: FileServer) -> None:

@@ -172,7 +172,7 @@ def test_an_attempt_to_connect_is_no_failed_request() -> None:
 def test_requests_that_are_refused_after_the_end_have_failed_too() -> None:
     result = load_result(completed=2, answered_late=448, late_non_2xx=448)
     (found,) = window_shortfalls(result, LIMITS)
-    assert (found.code, result.failed) == ("errors", 448)
+    assert (found.code, found.figures["failed"]) == ("errors", 448)
     assert found.message == "0 failed requests, 0 answers other than 2xx and 448 after the end"
 
 

@@ -132,10 +132,11 @@ def test_any_change_in_a_sealed_folder_is_named(tmp_path: Path, change: Callable
     assert files_sha256(folder) != before
 
 
-def test_a_seal_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["{", "[]", "null"])
+def test_a_seal_that_cannot_be_read_is_none(tmp_path: Path, text: str) -> None:
     folder = _thing(tmp_path / "thing")
     seal(folder)
-    (folder / SEAL).write_text("{")
+    (folder / SEAL).write_text(text)
     assert changed(folder) == f"{folder}: changed since it was made: {SEAL}"
 
 

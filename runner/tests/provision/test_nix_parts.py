@@ -47,7 +47,10 @@ def test_releases_of_servers_are_those_of_the_workloads_that_are_handed_over(
     with zipfile.ZipFile(jar, "w") as archive:
         file, key = server_kinds()["tomcat"].version or ("", "")
         archive.writestr(file, f"{key}=11.0.99")
-    assert releases(ROOT, servers, handed.model_copy(update={"workloads": jar.parent}))["tomcat"] == "11.0.99"
+    made = handed.model_copy(update={"workloads": jar.parent})
+    assert releases(ROOT, servers, made)["tomcat"] == "11.0.99"
+    jar.write_bytes(jar.read_bytes()[:20])
+    assert "tomcat" not in releases(ROOT, servers, made), "a damaged one is built again when it is needed"
 
 
 def test_nothing_is_handed_over_in_a_checkout(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,6 +128,12 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert [path for path in (root / ".build").rglob("*") if path.suffix != ".lock" and path.is_file()] == []
 
 
+def test_what_the_build_did_not_make_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maven, "build", lambda _root, _arguments: None)
+    with pytest.raises(MatrixError, match=r"^the build made no workloads/\S+\.[jw]ar: does workloads/pom\.xml name"):
+        build_workloads(copy_sources(tmp_path), say=lambda _line: None)
+
+
 def test_no_sources_are_said(tmp_path: Path) -> None:
     (tmp_path / "workloads").mkdir()
     with pytest.raises(MatrixError, match=r"no modules with a pom\.xml here"):

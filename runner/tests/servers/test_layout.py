@@ -12,6 +12,7 @@ from jdkmatrix.config.own import OwnApplication
 from jdkmatrix.domain.applications import application_of, applications
 from jdkmatrix.domain.catalogue import read_server, server_kinds
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.liberty import features
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.servers.base import InstalledServer, Launch, OwnParts, Serving
 from jdkmatrix.servers.instance import Instance
@@ -191,6 +192,13 @@ def test_nothing_of_our_environment_is_inherited(tmp_path: Path, monkeypatch: py
 def test_an_unknown_feature_set_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MatrixError, match=r'"webProfile-10.0" is not a feature set of Open Liberty \(allowed: rest'):
         lay_out(tmp_path, "liberty", feature_set="webProfile-10.0")
+
+
+def test_a_feature_set_that_is_not_xml_is_told(tmp_path: Path) -> None:
+    (tmp_path / "features").mkdir()
+    (tmp_path / "features" / "odd.xml").write_text("<server><featureManager></server>")
+    with pytest.raises(MatrixError, match=r"features/odd\.xml: not valid XML: mismatched tag: line 1"):
+        features(tmp_path, ("odd",))
 
 
 @pytest.mark.parametrize("name", applications())

@@ -104,6 +104,17 @@ def test_a_driver_that_counts_refusals_from_its_start_on_vouches_for_no_answer_b
         assert codes(served) == ["not-counted"] * is_fault
 
 
+def test_threads_that_started_before_an_early_reading_may_begin_their_requests_after_it() -> None:
+    """A bounded executor's threads wait for their turn: 45 of 50 had started when wrk2's first window began."""
+    result = load_result(RateLoad(rate_rps=3000, connections=50), sent=None, completed=1000)
+    before, after = gauges(7, threads_started=52), gauges(1007, threads_started=1007)
+    early = served_between(before, after, result, left_over=0, early_s=0.05)
+    assert early is not None and early.threads_started == 955
+    check_served(early, "virtual-bounded-5")
+    with pytest.raises(ProofError, match="955 were started for 1,000"):
+        check_served(early.model_copy(update={"left_over": 0}), "virtual-bounded-5")
+
+
 def test_a_server_that_does_not_tell_proves_nothing_and_is_no_fault() -> None:
     untold = gauges(1, served_elsewhere=None)
     for before, after in ((None, gauges(1)), (gauges(1), None), (untold, gauges(2)), (gauges(1), untold)):

@@ -142,15 +142,18 @@ def unreachable(name: str) -> str | None:
     """Return why the host's mirror does not serve the suite, trying it as apt does; None if it does. 5 s at most."""
     archive = _archive()
     release = f"dists/{name}/InRelease"
-    with tempfile.TemporaryDirectory() as folder:
-        command = [
-            str(_APT_HELPER), "-o", "Acquire::http::Timeout=3", "-o", "Acquire::https::Timeout=3", "-o",
-            "Acquire::Retries=0", "download-file", f"{archive.uris[0].rstrip('/')}/{release}", f"{folder}/InRelease",
-        ]  # fmt: skip
-        try:
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            command = [
+                str(_APT_HELPER), "-o", "Acquire::http::Timeout=3", "-o", "Acquire::https::Timeout=3", "-o",
+                "Acquire::Retries=0", "download-file", f"{archive.uris[0].rstrip('/')}/{release}",
+                f"{folder}/InRelease",
+            ]  # fmt: skip
             done = launch.ask(command, timeout_s=_PROBE_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            return f"the host's Debian mirror does not answer within {_PROBE_LIMIT_S} s"
+    except subprocess.TimeoutExpired:
+        return f"the host's Debian mirror does not answer within {_PROBE_LIMIT_S} s"
+    except OSError as error:
+        return f"apt cannot be asked: {error.strerror}"
     return None if done.returncode == 0 else _complaint(done.stderr)
 
 
