@@ -14,6 +14,7 @@ from statistics import fmean, median
 from typing import Literal
 
 from jdkmatrix.domain.loads import LoadOverTime, RampLoad
+from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.loads.base import Bound, ForkFigure, held
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
@@ -26,6 +27,7 @@ from jdkmatrix.stats.forks import summarise
 from jdkmatrix.stats.intervals import CONFIDENCE
 from jdkmatrix.stats.percentiles import are_bounds, is_overstated, merge_latencies, tail_checked
 from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, latest_peak_s, peak_of, seconds_of
+from jdkmatrix.stats.verdicts import ArmForks
 
 # For usable forks only. None: the fork does not have this figure.
 FigureOf = Callable[[Fork, AnyLoad], ForkFigure | None]
@@ -259,6 +261,14 @@ def was_steady(fork: Fork, _: AnyLoad) -> ForkFigure:
 def comparable(figures: Mapping[int, ForkFigure]) -> dict[int, float]:
     """Return the figures that may stand in a ratio, by block."""
     return {block: figure.value for block, figure in figures.items() if figure.compares}
+
+
+def arm_forks(count: int, forks: Iterable[Fork], load: AnyLoad, figures: Mapping[int, ForkFigure]) -> ArmForks:
+    """Return an arm with `count` planned forks. `figures`: of those that have one, by block. A fork that was not lost
+    to a fault, and whose figure may not stand in a ratio, is so by its own doing."""
+    compare = comparable(figures)
+    told = [fork.fork for fork in forks if fork.fork not in compare and fate(fork, load) is not ForkOutcome.LOST]
+    return ArmForks(count, compare, {one: figures[one].bound if one in figures else None for one in told})
 
 
 @dataclass(frozen=True)

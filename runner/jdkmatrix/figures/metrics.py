@@ -180,8 +180,13 @@ def metrics_of(load: AnyLoad) -> tuple[Metric, ...]:
     return tuple(BY_ID[name] for name in kind_of(load).metrics)
 
 
-def leading_by_block(cell: CellRecord) -> dict[int, float]:
-    """Return the leading figure of every fork whose figure may stand in a ratio."""
+def leading_figures(cell: CellRecord) -> dict[int, ForkFigure]:
+    """Return the leading figure of every usable fork that has it, by block."""
     leading = metrics_of(cell.load)[0]
     figures = ((fork.fork, leading.of(fork, cell.load)) for fork in cell.forks if fork.usable)
-    return comparable({block: figure for block, figure in figures if figure is not None})
+    return {block: figure for block, figure in figures if figure is not None}
+
+
+def leading_by_block(cell: CellRecord) -> dict[int, float]:
+    """Return the leading figure of every fork whose figure may stand in a ratio."""
+    return comparable(leading_figures(cell))

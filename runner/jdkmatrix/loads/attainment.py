@@ -37,7 +37,7 @@ def fate(fork: Fork, load: AnyLoad) -> ForkOutcome:
     """Tell what became of a fork. `load`: that of its cell."""
     if fork.status is Status.FAILED:
         return ForkOutcome.NO if failed_by_itself(fork) else ForkOutcome.LOST
-    if fork.status is Status.INVALID or not fork.valid_windows:
+    if fork.status is Status.INVALID or not (fork.valid_windows or fork.program):
         return ForkOutcome.LOST
     if not fork.usable:
         return ForkOutcome.NO

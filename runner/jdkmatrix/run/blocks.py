@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
+from typing import TypeVar
 
 from jdkmatrix.domain.executors import references
-from jdkmatrix.figures.metrics import leading_by_block, metrics_of
+from jdkmatrix.figures.fork_figures import arm_forks
+from jdkmatrix.figures.metrics import leading_by_block, leading_figures, metrics_of
 from jdkmatrix.figures.paired import least_error_of, paired_figures
 from jdkmatrix.stats.stopping import Arms, Decision, StoppingRules, Why, after_block, half_width_that_tells
-from jdkmatrix.stats.verdicts import losses_among
+from jdkmatrix.stats.verdicts import ArmForks, losses_among
 from jdkmatrix.store.cells import CellRecord
+
+T = TypeVar("T")
 
 
 def decide(group: Iterable[CellRecord], blocks: int, rules: StoppingRules) -> Decision:
@@ -34,11 +38,16 @@ def comparisons(group: Iterable[CellRecord], blocks: int) -> dict[Hashable, Arms
         if base != executor and base in figures:
             leading = metrics_of(cells[base].load)[0]
             above, below = (_up_to(blocks, arm) for arm in paired_figures(leading, cells[executor], cells[base]))
-            lost = losses_among(*((min(blocks, len(cells[one].forks)), figures[one]) for one in (executor, base)))
+            lost = losses_among(*(_arm(cells[one], blocks) for one in (executor, base)))
             loads = cells[executor].load, cells[base].load
             least = least_error_of(leading, *zip(loads, (above.values(), below.values()), strict=True))
             found[executor] = Arms({}, {}) if lost.differ else Arms(above, below, least)
     return found or {executor: _by_itself(cells[executor], mine) for executor, mine in figures.items()}
+
+
+def _arm(cell: CellRecord, blocks: int) -> ArmForks:
+    forks = [fork for fork in cell.forks if fork.fork <= blocks]
+    return arm_forks(len(forks), forks, cell.load, _up_to(blocks, leading_figures(cell)))
 
 
 def _by_itself(cell: CellRecord, figures: Mapping[int, float]) -> Arms:
@@ -46,7 +55,7 @@ def _by_itself(cell: CellRecord, figures: Mapping[int, float]) -> Arms:
     return Arms(figures, dict.fromkeys(figures, 1.0), least)
 
 
-def _up_to(blocks: int, by_block: Mapping[int, float]) -> dict[int, float]:
+def _up_to(blocks: int, by_block: Mapping[int, T]) -> dict[int, T]:
     return {block: figure for block, figure in by_block.items() if block <= blocks}
 
 

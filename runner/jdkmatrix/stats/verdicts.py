@@ -12,9 +12,10 @@ The interval beside a ratio is its own and knows nothing of the others: it exclu
 below 0.05. If it does and the adjusted one is not below it, neither is hidden: this has a verdict of its own. The
 reverse cannot happen, since adjusting makes no p-value smaller.
 
-A ratio of arms that lost different numbers of forks is not judged at all. Which forks were lost may be related to the
-figure (a server that is about to hang is slow before it does), so that the forks that are left are a fair sample of one
-arm and not of the other. Nor is a ratio judged if the gates refused one of its arms more often (figures/refusals.py).
+A ratio of arms that lost different numbers of forks, in all or by their own doing, is not judged. Which forks were lost
+may be related to the figure (a server that is about to hang is slow before it does), so that the forks that are left
+are a fair sample of one arm and not of the other. Nor is a ratio judged if the gates refused one of its arms more often
+(figures/refusals.py).
 
 An interval that contains 1 says that no difference was seen only if it excludes every difference that would matter, as
 in a test of equivalence (D. J. Schuirmann, "A Comparison of the Two One-Sided Tests Procedure and the Power Approach
@@ -25,10 +26,11 @@ pp. 657-680). A wider one cannot tell.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.ratios import Ratio
@@ -54,28 +56,41 @@ class Verdict(Enum):
 @dataclass(frozen=True)
 class Losses:
     """The number of planned forks that each arm lost: those whose figure is in no ratio, whether by a fault of the host
-    or because the server did not do what it was asked for."""
+    or because the server did not do what it was asked for. `alike`: false if the arms lost different numbers of forks
+    by their own doing, or have different bounds in those: what is left of such an arm is no fair sample, however many
+    forks the other lost to the host."""
 
     numerator: int
     numerator_of: int
     denominator: int
     denominator_of: int
+    alike: bool = True
 
     @property
     def differ(self) -> bool:
-        return self.numerator != self.denominator
+        return self.numerator != self.denominator or not self.alike
+
+
+class ArmForks(NamedTuple):
+    """The number of forks of an arm, the blocks in which it has a figure for ratios, and, by block, those in which it
+    has none by its own doing, with the kind of bound that it has there instead."""
+
+    forks: int
+    compare: Collection[int]
+    own_doing: Mapping[int, Hashable]
 
 
 NO_LOSSES = Losses(0, 0, 0, 0)
 
 
-def losses_among(*arms: tuple[int, Collection[int]]) -> Losses:
-    """Count the losses of two arms, each with the number of its forks and the blocks in which it has a figure. One may
-    have fewer blocks by its profile: what the other lost beyond them is no loss of this pair."""
-    least = min(forks for forks, _ in arms)
-    uneven = len({forks for forks, _ in arms}) > 1
-    told = [sum(block <= least for block in blocks) if uneven else len(blocks) for _, blocks in arms]
-    return Losses(least - told[0], least, least - told[1], least)
+def losses_among(*arms: ArmForks) -> Losses:
+    """Count the losses of two arms. One may have fewer blocks by its profile: what the other lost beyond them is no
+    loss of this pair."""
+    least = min(arm.forks for arm in arms)
+    uneven = len({arm.forks for arm in arms}) > 1
+    told = [sum(block <= least or not uneven for block in arm.compare) for arm in arms]
+    own = [Counter(kind for block, kind in arm.own_doing.items() if block <= least or not uneven) for arm in arms]
+    return Losses(least - told[0], least, least - told[1], least, alike=own[0] == own[1])
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.domain.loads import RateLoad, SaturateLoad
+from jdkmatrix.domain.loads import CountLoad, RateLoad, SaturateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.faults import KINDS, LostUpdateError, ProgramError, code_of
 from jdkmatrix.fork.watchdog import FloodError
@@ -29,6 +29,7 @@ from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
 from tests.support.builders import fork, fork_with, load_result, reasons, window
 from tests.support.outcome_runs import failing, hung, missed, silent, spoilt, without_driver
+from tests.support.pinning_results import program_fork
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp
 from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run
@@ -127,6 +128,13 @@ def test_what_is_never_measured_again_is_the_servers_own_doing() -> None:
     ends = (HungError, ServerError, OutOfMemoryError, FloodError, ProofError, LostUpdateError, ProgramError)
     assert outcomes - {"no-answers", "rate-missed", "errors"} == SERVERS_OWN
     assert {code_of(end("it ended so")) for end in ends} | LIMIT_CODES == SERVERS_OWN
+
+
+def test_a_program_that_ended_without_a_figure_did_not_do_what_it_was_asked_for() -> None:
+    ended = program_fork(1, None)
+    assert not ended.usable
+    assert fate(ended, CountLoad(count=10)) is ForkOutcome.NO
+    assert fate(ended.model_copy(update={"status": Status.INVALID}), CountLoad(count=10)) is ForkOutcome.LOST
 
 
 def test_a_closed_loop_asks_for_answers(measured: Fork) -> None:

@@ -18,7 +18,7 @@ from jdkmatrix.records.run import NotTestable
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.claims.estimates import Results
 from jdkmatrix.report.claims.evidence import CellForks, ClaimEvidence, SeenFigure, evidence, not_steady_words, together
-from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge, rests_on
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedCell, JudgedClaim, judge, rests_on
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE
@@ -121,6 +121,18 @@ def test_where_one_cell_is_enough_the_others_are_told_and_so_are_forks_that_were
     base = CellForks("run", "base", 5, 1)
     arms = [replace(far, behind=(CellForks("run", name, 5, 0), base)) for name in ("arm", "another")]
     assert not_steady_words(arms) == ("1 of 15 forks not steady",)
+
+
+def test_a_bound_says_no_more_than_is_known() -> None:
+    """Rounded to the nearest, 2,996 would read as the edge that it does not reach."""
+    for low, high, words in (
+        *((2996.0, None, "at least 2,990 requests/s"), (3000.0000000004, None, "at least 3,000 requests/s")),
+        *((2999.9999999999, None, "at least 3,000 requests/s"), (None, 0.38149, "at most 0.382 requests/s")),
+        *((None, 0.0, "at most 0 requests/s"), (-12.34, None, "at least −12.4 requests/s")),
+    ):
+        estimate = Estimate(low or high or 0.0, low, high, 3, of_ratio=False, one_sided=True)
+        cell = JudgedCell(key=key(), build=None, estimate=estimate, why=None, verdict=ClaimVerdict.INCONCLUSIVE)
+        assert cell.measured("requests/s").text == words
 
 
 def test_a_peak_is_asked_of_each_fork(loaded: LoadedRun) -> None:

@@ -11,13 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.domain.loads import JoinLoad, RampLoad
-from jdkmatrix.loads.kinds.ramps import JoinedLoad
+from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval
 from jdkmatrix.stats import ramps
 from jdkmatrix.stats.ramps import CALM_SECONDS, Second, knee, latest_peak_s, peak_of, seconds_of, time_to_peak_s
 from tests.support.builders import fork_with, load_result, window
 from tests.support.ramped_runs import recorded_ramps
+from tests.support.records import altered
 
 LEVEL_RPS = 1000.0
 
@@ -90,6 +92,18 @@ def test_a_closed_loop_has_the_level_that_it_came_to() -> None:
     assert peak_of(joining([*range(10, 310, 10)])) is None, "still rising at the end"
     assert peak_of(joining([300] * 30)) is None, "700 of 1,000 wait for a thread, whatever is held"
     assert latest_peak_s(JoinedLoad(connections=1, join_s=10, held_s=20, warmup_rps=1)) == pytest.approx(20.0)
+
+
+def test_a_ramp_is_answered_no_faster_than_it_asks_for() -> None:
+    """A backlog that is worked off at 4 % above the rate is too slow to show as one."""
+    points = ((0.0, 10.0), (10.0, 1000.0), (30.0, 1000.0))
+    load = RampedLoad(points=points, connections=2000, warmup_rps=10)
+    for done, found_rps in ((1040, 1000.0), (900, 900.0)):
+        fork = joining([done] * 30)
+        (first,) = fork.windows
+        told = first.load.model_copy(update={"load": load.ramp})
+        figure = kind_of(load).throughput_rps(altered(fork, {"windows": (first.model_copy(update={"load": told}),)}))
+        assert figure is not None and figure.value == pytest.approx(found_rps)
 
 
 def test_a_peak_is_looked_for_once_however_often_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,19 @@ from scipy.stats import ttest_1samp
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.cells.judgements import Family
+from jdkmatrix.report.words.sentences import losses_words
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
-from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, Verdict, holm, judged, verdict_by_interval
+from jdkmatrix.stats.verdicts import (
+    FAMILY_ERROR,
+    ArmForks,
+    Judged,
+    Losses,
+    Verdict,
+    holm,
+    judged,
+    losses_among,
+    verdict_by_interval,
+)
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=30)
 
@@ -77,6 +88,33 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(one: int, othe
     assert found.verdict is (Verdict.DIFFERENT if one == other else Verdict.NOT_JUDGED)
     assert (found.p_adjusted is None) == (one != other)
     assert judged(Ratio(1.5, None, None, 1), None, 1, Losses(4, 5, 0, 5)).verdict is Verdict.NOT_JUDGED
+
+
+def arm(blocks: int, compare: Iterable[int], own_doing: Mapping[int, str | None]) -> ArmForks:
+    return ArmForks(blocks, [*compare], own_doing)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        (arm(5, range(2, 6), {1: None}), arm(5, range(1, 5), {5: None}), False),
+        (arm(5, range(2, 6), {}), arm(5, range(1, 5), {}), False),
+        # One hung, the other's last fork was lost to the host.
+        (arm(5, range(2, 6), {1: None}), arm(5, range(1, 5), {}), True),
+        # Two held the highest rate that was tried, two of the other not even the lowest.
+        (arm(8, range(3, 9), {1: "≥", 2: "≥"}), arm(8, range(3, 9), {1: "<", 2: "<"}), True),
+        (arm(8, range(3, 9), {1: "≥", 2: "≥"}), arm(8, range(1, 7), {7: "≥", 8: "≥"}), False),
+        # What an arm did beyond the other's blocks is no loss of the pair.
+        (arm(5, range(1, 5), {5: None}), arm(4, range(1, 5), {}), False),
+    ],
+)
+def test_arms_that_lost_as_many_forks_for_different_reasons_are_not_judged(
+    one: ArmForks, other: ArmForks, *, differ: bool
+) -> None:
+    losses = losses_among(one, other)
+    assert losses.numerator == losses.denominator
+    assert losses.differ == losses_among(other, one).differ == differ
+    assert losses_words(losses).endswith(", for different reasons") == differ
 
 
 SCATTERED = st.lists(st.lists(st.floats(0.5, 2), min_size=2, max_size=12), min_size=1, max_size=8)

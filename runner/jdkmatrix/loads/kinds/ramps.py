@@ -113,6 +113,11 @@ class _ToLevel(_Rising[R]):
 
 
 class RampToLevel(_ToLevel[RampedLoad]):
+    def throughput_rps(self, fork: Fork) -> ForkFigure | None:
+        """Return no more than the load asks for: what else is answered is of a backlog too slow to show as one."""
+        found = super().throughput_rps(fork)
+        return ForkFigure(min(found.value, self.load.points[-1][1])) if found else None
+
     def words(self) -> str:
         return _rate_words(self.load)
 

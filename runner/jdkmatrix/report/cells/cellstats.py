@@ -21,6 +21,7 @@ from jdkmatrix.experiments.kinds import table_of
 from jdkmatrix.figures.fork_figures import (
     FigureOf,
     OverForks,
+    arm_forks,
     comparable,
     distribution_of,
     fork_latency,
@@ -40,7 +41,7 @@ from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.words.sentences import State
 from jdkmatrix.stats.intervals import CONFIDENCE, nominal_confidence
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
-from jdkmatrix.stats.verdicts import Losses, losses_among
+from jdkmatrix.stats.verdicts import ArmForks, Losses, losses_among
 from jdkmatrix.store.cells import CellRecord
 
 
@@ -201,6 +202,9 @@ class CellStats:
         """Return the forks' figures that may enter a ratio, by block."""
         return comparable(self.figures(metric))
 
+    def arm_forks(self, metric: Metric) -> ArmForks:
+        return arm_forks(self.forks, self.record.forks, self.load, self.figures(metric))
+
     @property
     def failed_requests(self) -> int:
         """The number of requests that failed in the valid windows of usable forks."""
@@ -260,7 +264,7 @@ class Comparison:
 
 def losses_of(metric: Metric, cell: CellStats, base: CellStats) -> Losses:
     """Count the forks of either whose figure may not enter a ratio."""
-    return losses_among((cell.forks, cell.by_block(metric)), (base.forks, base.by_block(metric)))
+    return losses_among(cell.arm_forks(metric), base.arm_forks(metric))
 
 
 def ordered_forks(run: RunRecord) -> Counter[str]:

@@ -24,7 +24,7 @@ from jdkmatrix.report.words.sentences import cell_words, refusals_words
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.stats.ratios import Ratio, least_error, paired_ratio
-from jdkmatrix.stats.verdicts import losses_among
+from jdkmatrix.stats.verdicts import ArmForks, losses_among
 from jdkmatrix.store.loaded import measuring_sessions
 
 _LOST = "the two lost different numbers of forks, so they are not compared"
@@ -89,7 +89,7 @@ class Results:
             return self._bounded(cell, base, metric, difference=check.difference)
         if check.difference:
             arms = [(one, _comparable(one, metric)) for one in (cell, base)]
-            if losses_among(*((one.forks, figures) for one, figures in arms)).differ:
+            if losses_among(*(_arm(one, metric, figures) for one, figures in arms)).differ:
                 raise _NoEstimateError(_LOST)
             return self._difference(metric, *arms)
         return self._of_ratio(self._compared(metric, key, base_key).ratio)
@@ -183,7 +183,8 @@ class Results:
     def _bounded(self, cell: CellStats, base: CellStats, metric: Metric, *, difference: bool) -> Estimate:
         """Estimate where some figures are bounds: what is made of two of a block is one too, and so over all blocks."""
         above, below = cell.figures(metric), base.figures(metric)
-        if losses_among((cell.forks, above), (base.forks, below)).differ:
+        # A bound is a figure here.
+        if losses_among(*(_arm(one, metric, figures) for one, figures in ((cell, above), (base, below)))).differ:
             raise _NoEstimateError(_LOST)
         both = [
             block
@@ -247,6 +248,12 @@ def _base(check: ClaimCheck, key: CellKey) -> CellKey | None:
 def _of_vendor(key: CellKey, vendor: str) -> CellKey:
     """Return the same cell on that vendor's JDK of the same version: "semeru-21.0.1" and "temurin-21.0.1"."""
     return key.model_copy(update={"jdk": f"{vendor}-{key.jdk.partition('-')[2]}"})
+
+
+def _arm(cell: CellStats, metric: Metric, figures: Mapping[int, object]) -> ArmForks:
+    """Return an arm of which all these `figures`, by block, can be used."""
+    own_doing = cell.arm_forks(metric).own_doing
+    return ArmForks(cell.forks, figures, {block: kind for block, kind in own_doing.items() if block not in figures})
 
 
 def _comparable(cell: CellStats, metric: Metric) -> dict[int, float]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import Enum
 
 from jdkmatrix.claims.words import between
@@ -104,8 +105,14 @@ def _value(estimate: Estimate, unit: str) -> str:
     if not estimate.one_sided:
         return with_unit(digits(estimate.value, 3), unit)
     if estimate.low is not None:
-        return with_unit(f"at least {digits(estimate.low, 3)}", unit)
-    return MISSING if estimate.high is None else with_unit(f"at most {digits(estimate.high, 3)}", unit)
+        return with_unit(f"at least {_outward(estimate.low, ROUND_FLOOR)}", unit)
+    return MISSING if estimate.high is None else with_unit(f"at most {_outward(estimate.high, ROUND_CEILING)}", unit)
+
+
+def _outward(bound: float, rounding: str) -> str:
+    """Format a bound with three digits so that it says no more than is known."""
+    exact = Decimal(f"{bound:.9g}")
+    return digits(float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding)), 3)
 
 
 def _to_decide(blocks: int | None) -> str | None:

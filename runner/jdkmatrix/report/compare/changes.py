@@ -8,7 +8,7 @@ more often; and on one host the number of forks that did what their load asks fo
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -275,7 +275,8 @@ def _figures(
 def _losses(metric: Metric, *arms: CellStats) -> Losses:
     """Count the losses of two runs, whose figures are over all of their forks, however many blocks each has."""
     (above, above_of), (below, below_of) = ((one.forks - len(one.by_block(metric)), one.forks) for one in arms)
-    return Losses(above, above_of, below, below_of)
+    own = [Counter(one.arm_forks(metric).own_doing.values()) for one in arms]
+    return Losses(above, above_of, below, below_of, alike=own[0] == own[1])
 
 
 def _one_base(above: Comparison, below: Comparison) -> bool:

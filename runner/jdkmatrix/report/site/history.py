@@ -192,7 +192,7 @@ def starts_told(runs: Sequence[MeasuredRun]) -> Iterator[str]:
     tell. Yields a sentence for each JDK build on each line with enough forks, from two runs at least; all of them are
     one family of tests."""
     places = grouped(
-        ((executor, run.line, run.jdk), (figures, run.condition.advice[0].least_error))
+        ((executor, run.line, run.jdk), (figures, max(one.least_error for one in run.condition.advice)))
         for run in runs
         for executor, figures in run.condition.forks
         if figures

@@ -105,11 +105,13 @@ def losses_words(losses: Losses, numerator: str = "", denominator: str = "") -> 
     """Say in how many forks each arm has no figure that compares, the numerator first, and name both arms where their
     names are given. Such a fork may be lost, or its figure a bound."""
     one, other = losses.numerator, losses.denominator
+    why = ", for different reasons" if one == other and losses.differ else ""
     if numerator:
         first = f"{one} of {plural(losses.numerator_of, 'fork')} of {numerator}"
-        return f"there is no figure to compare in {first} and {other} of {losses.denominator_of} of {denominator}"
+        return f"there is no figure to compare in {first} and {other} of {losses.denominator_of} of {denominator}{why}"
     of = "" if losses.numerator_of == losses.denominator_of else f" of {losses.numerator_of}"
-    return f"the arms have no figure to compare in {one}{of} and {other} of {plural(losses.denominator_of, 'fork')}"
+    forks = plural(losses.denominator_of, "fork")
+    return f"the arms have no figure to compare in {one}{of} and {other} of {forks}{why}"
 
 
 def not_judged_words(judged: Judged, *arms: str) -> str:
