@@ -191,7 +191,7 @@ class Burn(Experiment):
             case InFlightLoad():
                 pace = ("--in-flight", str(load.tasks))
             case TaskRateLoad():
-                pace = ("--rate-rps", f"{load.rate_per_s:g}")
+                pace = ("--rate-rps", str(load.rate_per_s))
             case _:
                 raise cannot_have(self, cell, load)
         return (

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import digits
-from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT
+from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT, TIME_TO_PEAK
 from jdkmatrix.records.claims import CheckedCells, ClaimCheck, ClaimRecord, ClaimSource, Precondition, PublishedFigure
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
@@ -181,6 +181,20 @@ def test_a_bound_meets_no_limit_that_it_may_exceed_and_some_things_are_asked_of_
     assert came_to(above).verdict is ClaimVerdict.REPRODUCED
     assert came_to(below).verdict is ClaimVerdict.CAUSE_ABSENT
     assert "needs a knee (virtual: rate at the knee of p99 at least 2,000 requests/s)" in rests_on(came_to(below))[0]
+
+
+def test_what_is_asked_of_bounds_is_looked_for_in_the_forks_that_have_one() -> None:
+    """On 23.0.0.10, the pool reached its peak in four of five forks; what the fifth left idle says why it did not."""
+    run = JudgedRun(reference("20261128T045823Z-infoq-rampup.small"))
+    results = Results(run.run, run.cells, run.experiments, run.refusals)
+    of_bounds = Precondition(says="idle CPUs", metric="cpu-share", arm="liberty", high=80, of_bounds=True)
+    peaks = [(cell, cell.figures(TIME_TO_PEAK).items()) for cell in run.cells]
+    bound = [(cell, [one for one, figure in figures if not figure.compares]) for cell, figures in peaks]
+    ((cell, (slow,)),) = [(cell, forks) for cell, forks in bound if 0 < len(forks) < len(cell.usable)]
+    _, value, _, _ = results.seen(of_bounds, cell.key, TIME_TO_PEAK.id)
+    assert value == pytest.approx(100 * cell.figures(BY_ID["cpu-share"])[slow].value)
+    _, overall, _, _ = results.seen(of_bounds.model_copy(update={"of_bounds": False}), cell.key, TIME_TO_PEAK.id)
+    assert overall != pytest.approx(value)
 
 
 def test_what_a_verdict_does_not_rest_on_is_told_beside_it(loaded: LoadedRun) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 from typing import Any, Literal
@@ -201,6 +201,11 @@ class CellStats:
     def by_block(self, metric: Metric) -> dict[int, float]:
         """Return the forks' figures that may enter a ratio, by block."""
         return comparable(self.figures(metric))
+
+    def among(self, blocks: Collection[int]) -> CellStats:
+        """Return the cell with its forks of these blocks alone; itself where it has none of them."""
+        forks = tuple(fork for fork in self.record.forks if fork.fork in blocks)
+        return replace(self, record=self.record.model_copy(update={"forks": forks})) if forks else self
 
     def arm_forks(self, metric: Metric) -> ArmForks:
         return arm_forks(self.forks, self.record.forks, self.load, self.figures(metric))

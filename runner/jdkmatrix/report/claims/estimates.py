@@ -121,11 +121,14 @@ class Results:
             raise _NoEstimateError(f"no usable fork of {cell_words(key)}")
         return cell
 
-    def seen(self, needed: Precondition, key: CellKey) -> tuple[str, float | None, str, frozenset[Bound]]:
+    def seen(self, needed: Precondition, key: CellKey, checked: str) -> tuple[str, float | None, str, frozenset[Bound]]:
         """Return the name of the figure that is needed, the figure over the usable forks of a cell, its unit, and which
-        bounds are in it; None where no fork has it. For a peak, it is that of the fork that decides."""
+        bounds are in it; None where no fork has it. For a peak, it is that of the fork that decides. `checked`: the
+        metric of the check; what is needed of bounds is looked for in the forks in which that is one."""
         name = name_of(needed.metric)
         cell = self.cell(key)
+        if cell and needed.of_bounds and (judged := cell.metric(checked)):
+            cell = cell.among([one for one, figure in cell.figures(judged).items() if figure.bound is not Bound.NONE])
         metric = cell.metric(needed.metric) if cell else None
         if cell is None or metric is None or (over := cell.over_forks(metric)) is None:
             return name, None, "", frozenset()

@@ -256,7 +256,7 @@ def _seen(check: ClaimCheck, key: CellKey, estimate: Estimate, results: Results)
         of_arm = both if check.versus_vendor else (key,)
         arms = dict.fromkeys(one.model_copy(update={"executor": needed.arm}) for one in of_arm) if needed.arm else both
         for cell in arms:
-            name, value, unit, bounds = results.seen(needed, cell)
+            name, value, unit, bounds = results.seen(needed, cell, check.metric)
             enough = needed.low is None or (value is not None and value >= needed.low and Bound.BELOW not in bounds)
             few = needed.high is None or (value is not None and value <= needed.high and Bound.AT_LEAST not in bounds)
             holds = value is not None and enough and few
