@@ -54,7 +54,7 @@ def _row(cell: CellStats) -> tuple[str, ...]:
         median, least, most = (amount(value, spread.unit) for value in (spread.median, spread.least, spread.most))
         figures = median, f"{least}–{most}", "" if spread.expected is None else amount(spread.expected, spread.unit)
     outcomes = dict.fromkeys(result.outcome for result in cell.results)
-    return (cell.key.executor, f"{len(cell.usable)}/{len(forks)}", *figures, ", ".join(outcomes))
+    return (cell.key.executor, f"{sum(fork.conclusive for fork in forks)}/{len(forks)}", *figures, ", ".join(outcomes))
 
 
 def _words(one: WindowReading, metric: Measurand) -> str:

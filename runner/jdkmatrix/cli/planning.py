@@ -188,8 +188,8 @@ def _show_stage(one: _StageEstimate, matrix: Matrix, console: Console) -> None:
         console.print(f"{plural(count, 'cell')} measured fork after fork, not in turns: {escape(reason)}.")
     if profile.stopping:
         console.print(
-            f"Blocks are added until every ratio is known to ± {profile.stopping.precision:.1%}, near 1 up to twice as "
-            f"precisely, up to {profile.stopping.max_blocks}: "
+            f"Blocks are added until every leading ratio is known to ± {profile.stopping.precision * 100:g} %, near 1 "
+            f"up to twice as precisely, up to {profile.stopping.max_blocks}: "
             f"{plural(len(plan.forks), 'fork')}, about {span(one.most_s)}."
         )
 

@@ -215,7 +215,7 @@ def _told(cell: CellStats, run: JudgedRun) -> Iterator[str]:
     elif judged is None and cell.attained.no and not cell.question.is_sought:
         yield f"{key.executor} {cell.question.did} in {of_forks(cell.attained)}"
     for words in remarks(cell):
-        yield f"{key.executor} {words}"
+        yield f"{key.executor}: {words}"
     if failed_words(cell):
         counts = "counts" if cell.failed_requests == 1 else "count"
         yield f"{plural(cell.failed_requests, 'request')} failed with {key.executor} and {counts} towards no throughput"
@@ -280,7 +280,8 @@ def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> ConditionRow:
 
 
 def _why_no_figure(cell: CellStats) -> str:
-    whys = {"no answers" if fork.valid_windows else fork.status.value for fork in cell.record.forks}
+    measured = (Status.OK, Status.NOT_STEADY)
+    whys = {"no answers" if fork.status in measured else fork.status.value for fork in cell.record.forks}
     return ", ".join(sorted(whys)) or "not measured"
 
 

@@ -60,7 +60,7 @@ def test_every_plan_draws_its_order_unless_a_seed_is_asked_for(home: Path) -> No
 def test_plan_says_how_many_blocks_may_be_added(home: Path) -> None:
     adaptive = ("plan", "--blocks", "5", "--max-blocks", "8", "--precision", "0.1")
     told = " ".join(called(home, *adaptive).stdout.split())
-    assert "until every ratio is known to ± 10.0%" in told
+    assert "until every leading ratio is known to ± 10 %" in told
     assert "is measured again, with its whole block where forks take turns, at most " in told
     plan = json.loads(called(home, *adaptive, "--json").stdout)
     assert (plan["blocks"], plan["max_blocks"], plan["precision"]) == (5, 8, 0.1)

@@ -226,7 +226,7 @@ def test_connections_are_borrowed_from_the_pool_that_was_asked_for(real: Real, t
     assert any(part.endswith(f"/{pool}.jar") for part in fork.command[fork.command.index("-cp") + 1].split(":"))
     result = told(fork)
     found = seen(result)
-    assert found["operations"] > 1000 and found["rounds"] == 1
+    assert found["operations"] > 0 and found["rounds"] == 1
     # Agroal 3.2.1 may leave a thread waiting though connections are free.
     assert result.outcome == "complete" or (pool == "agroal" and 0 < found["stuck"] < 20)
     # Each thread times one of 64, before the window and in it; the two counts are not read at the same moment.

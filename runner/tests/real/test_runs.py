@@ -58,7 +58,7 @@ def java_below(home: Path) -> Iterator[psutil.Process]:
 
 
 def all_gone(home: Path) -> None:
-    waiting.wait_until(lambda: not any(java_below(home)), "still running", timeout_s=10)
+    waiting.wait_until(lambda: not any(java_below(home)), "still running")
 
 
 def loaded(run: Path) -> LoadedRun:

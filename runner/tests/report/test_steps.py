@@ -133,7 +133,7 @@ def test_a_peak_beyond_the_last_step_is_a_bound_and_told_below_the_table(under_r
         "its maximum was not seen in 5 of 5 forks, offered up to 6,000 requests/s: it was not saturated, or a gate "
         "refused the step in which it answered most"
     )
-    assert f"virtual {told}" in printed(loaded)
+    assert f"virtual: {told}" in printed(loaded)
     sentences = page.answers[0].sentences
     assert ("virtual", f"{told}.") in sentences and "liberty" not in dict(sentences)
     notes = [one.note for one in page.charts("Throughput over offered load")]
@@ -151,7 +151,7 @@ def test_a_server_that_falls_behind_with_unused_cpus_is_bounded_by_something_els
     for executor in ("liberty", "virtual"):
         sentences, summary = told(executor)
         assert sentences[executor] == f"{words}.", "on JDK 25 nothing pins"
-        assert f"{executor} {words}" in summary
+        assert f"{executor}: {words}" in summary
     sentences, summary = told("none")
     assert not sentences.keys() & {"liberty", "virtual"}, "with its CPUs in use it is bounded by them"
     assert "limits it" not in summary

@@ -72,7 +72,7 @@ def precision_section(judged: JudgedRun) -> tuple[Section, ...]:
     rows = tuple(_rows(judged, checks, rules))
     if not rows:
         return ()
-    asked = f"± {rules.precision:.1%}".replace("%", " %")
+    asked = f"± {rules.precision * 100:g} %"
     fixed = f"{protocols.FIXED_MEASURE_S:.0f} s after a ramp of {protocols.FIXED_RAMP_S:.0f} s"
     notes = [Prose(text) for text in (checks.words, _turns(judged.cells)) if text]
     heads = columns(
