@@ -191,7 +191,7 @@ class Burn(Experiment):
             case InFlightLoad():
                 pace = ("--in-flight", str(load.tasks))
             case TaskRateLoad():
-                pace = ("--rate-rps", str(load.rate_per_s))
+                pace = ("--rate-rps", f"{load.rate_per_s:.15g}")
             case _:
                 raise cannot_have(self, cell, load)
         return (

@@ -92,7 +92,7 @@ class Fanout(Experiment):
             raise cannot_have(self, cell, load)
         return (
             *("fanout", "--url", f"{given.url}?{self.remote.query(cell.wait_us)}", "--requests", str(load.count)),
-            *("--delay-ms", str(cell.wait_us / 1000), "--how", with_size(cell.executor)),
+            *("--delay-ms", f"{cell.wait_us / 1000:.15g}", "--how", with_size(cell.executor)),
             *(("--delay-is-mean",) if self.remote.spread != "fixed" else ()),
             *("--warmup-requests", str(self.warmup_requests), "--timeout-s", f"{self.timeout_s:g}"),
         )

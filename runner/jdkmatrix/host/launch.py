@@ -72,7 +72,7 @@ def spawn(
     numbers = ["" if number is None else str(number) for number in (open_files_max, slice_us)]
     rights = [f"{user.uid}:{user.gid}" if user else "", str(int(dies_by))]
     return subprocess.Popen(
-        _launched(command, cpu_list, cgroup_list, *numbers, *rights),
+        [sys.executable, "-I", "-S", __file__, cpu_list, cgroup_list, *numbers, *rights, str(os.getpid()), *command],
         env=None if env is None else dict(env),
         cwd=cwd,
         stdin=stdin,
@@ -80,10 +80,6 @@ def spawn(
         stderr=stderr,
         start_new_session=True,
     )
-
-
-def _launched(command: Sequence[str], *settings: str) -> list[str]:
-    return [sys.executable, "-I", "-S", __file__, *settings, str(os.getpid()), *command]
 
 
 def clean_environment() -> dict[str, str]:
@@ -102,16 +98,14 @@ def ask(
     cwd: Path | None = None,
     stderr: int = subprocess.PIPE,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program without input until it ends and return what it said, whatever its status. It is killed when the
-    runner is.
+    """Run a program without input until it ends and return what it said, whatever its status.
 
     Raises:
         OSError: it does not start.
         subprocess.TimeoutExpired: it took longer; it was killed.
     """
-    anywhere, as_we_are = ("", ""), ("", "", "")
-    done = subprocess.run(
-        _launched([*map(str, command)], *anywhere, *as_we_are, str(int(signal.SIGKILL))),
+    return subprocess.run(
+        command,
         env=env,
         cwd=cwd,
         stdin=subprocess.DEVNULL,
@@ -122,9 +116,6 @@ def ask(
         timeout=timeout_s,
         check=False,
     )
-    if done.returncode == 1 and (said := done.stderr or done.stdout).startswith(SAYS):
-        raise OSError(0, said.rpartition(": ")[2].rstrip(), str(command[0]))
-    return done
 
 
 def terminate(process: subprocess.Popen[bytes], *, grace_s: float) -> int:

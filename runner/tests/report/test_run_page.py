@@ -305,7 +305,7 @@ def test_an_answer_counts_its_conditions_and_names_the_farthest(page: PageOfRun)
 def test_the_page_says_how_precise_each_ratio_is(loaded: LoadedRun, page: PageOfRun) -> None:
     words = section_of(page.page, "precision").words
     assert isinstance(words, Wording)
-    assert words.values == {"asked": "± 5.0 %", "fixed": "180 s after a ramp of 10 s"}
+    assert words.values == {"asked": "± 5 %", "fixed": "180 s after a ramp of 10 s"}
     judged = page.judged.judgements
     virtual = [key for key in loaded.run.cells if key.executor == "virtual" and judged.of(THROUGHPUT, key)]
     assert len(page.precision) == len(virtual)
