@@ -160,7 +160,7 @@ class ServedApplications:
             "drivers": [program.model_dump() for program in parts.driver(cell).programs],
             "application": workload.served.model_dump(),
             **({"own_files": dict(parts.own[cell.workload].sha256)} if workload.own else {}),
-            "workload": workload.model_dump() | {"timeout_s": workload.timeout_s or _timeout_set_s(matrix)},
+            "workload": workload.model_dump(),
             "mix": matrix.mixes[workload.mix].model_dump() if workload.mix else None,
             "server": {
                 "version": server.version,
@@ -169,12 +169,6 @@ class ServedApplications:
                 "table": server.kind.decides(base_of(cell.executor)),
             },
         }
-
-
-def _timeout_set_s(matrix: Matrix) -> float | None:
-    """Return the driver's timeout; None where it is not set, so that the same cells have the same settings as before
-    it could be."""
-    return matrix.driver.timeout_s if "timeout_s" in matrix.driver.model_fields_set else None
 
 
 def _load_of(matrix: Matrix, cell: CellKey) -> GivenLoad:
