@@ -7,9 +7,10 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeVar
 
 from jdkmatrix.domain.executors import references
-from jdkmatrix.figures.fork_figures import arm_forks
-from jdkmatrix.figures.metrics import leading_by_block, leading_figures, metrics_of
+from jdkmatrix.figures.fork_figures import arm_forks, comparable
+from jdkmatrix.figures.metrics import leading_figures, metrics_of
 from jdkmatrix.figures.paired import least_error_of, paired_figures
+from jdkmatrix.loads.base import ForkFigure
 from jdkmatrix.stats.stopping import Arms, Decision, StoppingRules, Why, after_block, half_width_that_tells
 from jdkmatrix.stats.verdicts import ArmForks, losses_among
 from jdkmatrix.store.cells import CellRecord
@@ -31,23 +32,24 @@ def comparisons(group: Iterable[CellRecord], blocks: int) -> dict[Hashable, Arms
     is left without figures, so that it holds nothing up.
     """
     cells = {cell.key.executor: cell for cell in group}
-    figures = {executor: _up_to(blocks, leading_by_block(cell)) for executor, cell in cells.items()}
+    told = {executor: _up_to(blocks, leading_figures(cell)) for executor, cell in cells.items()}
+    figures = {executor: comparable(mine) for executor, mine in told.items()}
     found: dict[Hashable, Arms] = {}
     for executor in figures:
         base = references(cells, cells[executor].key.server)[executor]
         if base != executor and base in figures:
             leading = metrics_of(cells[base].load)[0]
             above, below = (_up_to(blocks, arm) for arm in paired_figures(leading, cells[executor], cells[base]))
-            lost = losses_among(*(_arm(cells[one], blocks) for one in (executor, base)))
+            lost = losses_among(*(_arm(cells[one], blocks, told[one]) for one in (executor, base)))
             loads = cells[executor].load, cells[base].load
             least = least_error_of(leading, *zip(loads, (above.values(), below.values()), strict=True))
             found[executor] = Arms({}, {}) if lost.differ else Arms(above, below, least)
     return found or {executor: _by_itself(cells[executor], mine) for executor, mine in figures.items()}
 
 
-def _arm(cell: CellRecord, blocks: int) -> ArmForks:
+def _arm(cell: CellRecord, blocks: int, figures: Mapping[int, ForkFigure]) -> ArmForks:
     forks = [fork for fork in cell.forks if fork.fork <= blocks]
-    return arm_forks(len(forks), forks, cell.load, _up_to(blocks, leading_figures(cell)))
+    return arm_forks(len(forks), forks, cell.load, figures)
 
 
 def _by_itself(cell: CellRecord, figures: Mapping[int, float]) -> Arms:
