@@ -15,7 +15,7 @@ from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.experiments.base import Measurand
 from jdkmatrix.experiments.kinds import EXPERIMENTS, measurands
 from jdkmatrix.figures import fork_figures as read
-from jdkmatrix.figures.fork_figures import FigureOf, comparable
+from jdkmatrix.figures.fork_figures import FigureOf
 from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
@@ -185,8 +185,3 @@ def leading_figures(cell: CellRecord) -> dict[int, ForkFigure]:
     leading = metrics_of(cell.load)[0]
     figures = ((fork.fork, leading.of(fork, cell.load)) for fork in cell.forks if fork.usable)
     return {block: figure for block, figure in figures if figure is not None}
-
-
-def leading_by_block(cell: CellRecord) -> dict[int, float]:
-    """Return the leading figure of every fork whose figure may stand in a ratio."""
-    return comparable(leading_figures(cell))

@@ -26,7 +26,7 @@ from jdkmatrix.figures.fork_figures import (
     throughput_rps,
     time_to_peak,
 )
-from jdkmatrix.figures.metrics import BY_ID, OF_EXPERIMENTS, leading_by_block
+from jdkmatrix.figures.metrics import BY_ID, OF_EXPERIMENTS, leading_figures
 from jdkmatrix.figures.paired import least_error_of
 from jdkmatrix.figures.refusals import gated_figures, one_sided_among, refused_by_arm, refused_of
 from jdkmatrix.loads.base import Bound, ForkFigure
@@ -146,10 +146,10 @@ def test_a_peak_that_was_not_reached_takes_longer_than_the_ramp(measured: Fork) 
 def test_the_stopping_rule_looks_at_figures_that_compare() -> None:
     plain = made_up(Shape(jdks=("temurin-25",), executors=("virtual",), loads=("rate-2000",), blocks=5))
     (record,) = with_outcomes(plain, {"virtual": {1: missed, 2: silent, 3: spoilt}}).cells
-    assert set(leading_by_block(record)) == {4, 5}
+    assert set(comparable(leading_figures(record))) == {4, 5}
     (none,) = with_outcomes(plain, {"virtual": all_of(missed)}).cells
-    assert leading_by_block(none) == {}
-    assert leading_by_block(cell(record.key)) == {}
+    assert comparable(leading_figures(none)) == {}
+    assert comparable(leading_figures(cell(record.key))) == {}
 
 
 FIGURES = st.builds(ForkFigure, st.floats(1, 1e6), st.sampled_from(Bound))

@@ -15,7 +15,8 @@ from rich.console import Console
 
 from jdkmatrix.cli import progress
 from jdkmatrix.cli.summary import summary_table
-from jdkmatrix.figures.metrics import CAPACITY, KNEE, LOWEST_CPU, SATURATED, THROUGHPUT, leading_by_block, metrics_of
+from jdkmatrix.figures.fork_figures import comparable
+from jdkmatrix.figures.metrics import CAPACITY, KNEE, LOWEST_CPU, SATURATED, THROUGHPUT, leading_figures, metrics_of
 from jdkmatrix.loads.base import is_missed, offered_rps
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.ramps import RampedLoad
@@ -159,7 +160,7 @@ def test_a_server_that_falls_behind_with_unused_cpus_is_bounded_by_something_els
 
 def test_executors_are_compared_by_the_most_they_reach_and_by_the_cpu_at_the_lowest_rate(run: LoadedRun) -> None:
     virtual = next(cell for cell in Cells(run.run, run.cells) if cell.key.executor == "virtual")
-    assert virtual.by_block(SATURATED) == {1: 2801.0, 2: 2802.0} == leading_by_block(virtual.record)
+    assert virtual.by_block(SATURATED) == {1: 2801.0, 2: 2802.0} == comparable(leading_figures(virtual.record))
     assert virtual.by_block(LOWEST_CPU) == {1: 101.0, 2: 101.0}
     assert virtual.latency is None, "latencies of several rates together are those of none"
 
@@ -245,7 +246,7 @@ def test_a_level_end_is_read_by_its_peak_and_another_by_its_knee_and_the_page_sh
 ) -> None:
     """The peak is counted from the start of the load."""
     run = ramped(load)
-    assert [leading_by_block(cell) for cell in run.cells] == [{1: figure, 2: figure} for figure in leading]
+    assert [comparable(leading_figures(cell)) for cell in run.cells] == [{1: figure, 2: figure} for figure in leading]
     groups = found(PageOfRun(run).page.blocks, Charts)
     titles = [group.title for group in groups]
     assert titles[:2] == ["What was asked for", "Throughput second by second"]
@@ -255,7 +256,7 @@ def test_a_level_end_is_read_by_its_peak_and_another_by_its_knee_and_the_page_sh
 
 def test_a_closed_loop_has_connections_a_level_of_its_own_and_no_knee() -> None:
     run = ramped(JOINING)
-    assert leading_by_block(cell_of(run)) == {1: 11.0, 2: 11.0}
+    assert comparable(leading_figures(cell_of(run))) == {1: 11.0, 2: 11.0}
     joined = cell_of(run).forks[0]
     assert Cells(run.run, run.cells).get(key_of(run)).kind.fork_words(joined) == (
         "peak after 11 s, 1,000 req/s at the end, 1000.0 µs CPU/request"
@@ -419,7 +420,7 @@ def test_the_page_leads_with_what_the_stopping_rule_looks_at(search: LoadedRun) 
     both = Shape(loads=("saturate-50", "rate-2000"))
     for loaded in (search, made_up(both)):
         for cell in loaded.cells:
-            assert CellStats(cell).by_block(metrics_of(cell.load)[0]) == leading_by_block(cell)
+            assert CellStats(cell).by_block(metrics_of(cell.load)[0]) == comparable(leading_figures(cell))
 
 
 @pytest.mark.parametrize("made", [stepped_run, partial(ramped, LEVEL), partial(ramped, JOINING)])
