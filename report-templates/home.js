@@ -5,6 +5,7 @@
   const rows = all("#answers-table tbody tr");
   const said = document.getElementById("said");
   const map = document.getElementById("map");
+  const colours = map?.textContent.trim(); // what they mean stands in the map's place
   const { served, own, other_jdks, other_loads } = JSON.parse(document.getElementById("page-data").textContent);
   const selects = Array.from(picker.elements).filter((one) => one.name);
   const { host: hosts, workload: workloads, database } = picker.elements;
@@ -177,7 +178,7 @@
     const other = load === wanted.load ? "" : `Under ${wanted.load}, too little was measured for a map; this one is under ${words("load", load)}. `;
     const scroll = make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: title }, table);
     map.replaceChildren(make("h3", {}, title), make("div", { className: "heats" }, make("div", {}, scroll)),
-      make("p", { className: "sub" }, `${other}On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, a difference within 2 %, a single block, too few forks to tell, or a figure that says it is not judged. Dotted frame: cannot tell, because the interval does not exclude a difference that would matter. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks, or gates refused one of them more often.`));
+      make("p", { className: "sub" }, `${other}On ${words("host", host)}. ${colours}`));
   };
 
   // The database is the workload's.

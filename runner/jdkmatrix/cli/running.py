@@ -17,7 +17,7 @@ from jdkmatrix.cli.console import console_here
 from jdkmatrix.cli.measuring_lock import is_measuring, measuring
 from jdkmatrix.cli.progress import Display, display
 from jdkmatrix.cli.recording import Recording
-from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, folders_of, tell_damage, write_site
+from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, claims_of_today, folders_of, tell_damage, write_site
 from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.stopping import StoppedError, stoppable
@@ -32,6 +32,7 @@ from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.own import load_with_own
 from jdkmatrix.provision.project import Project, find_project
+from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.run import BasisCapacity, Calibration, NotTestable, RunRecord
 from jdkmatrix.report.site.replace_folder import check_replaceable
 from jdkmatrix.report.words.sentences import confined_words
@@ -357,11 +358,13 @@ def _runs_with(project: Project, store: RunStore) -> tuple[Path, ...]:
 def conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
     """Write the site, print the summary; return the exit code."""
     loaded = store.load()
+    registry: tuple[ClaimRecord, ...] = ()  # without it, the checks that the run recorded
     try:
+        registry = claims_of_today(project)
         built = write_site(project, _runs_with(project, store), site)
     finally:
         with readable(store.directory):
-            print_summary(loaded, console)
+            print_summary(loaded, console, registry)
             failed = has_failures(loaded)
         tell_damage(loaded.damaged)
     tell_damage(built.unreadable)

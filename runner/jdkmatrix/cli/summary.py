@@ -138,7 +138,7 @@ def summary_markdown(loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) ->
         "Published, and measured here (this run alone)": verdict_lines(judged.claims),
         "Outcomes of forks, and what is not judged": tuple(_outcomes(judged)),
         "Not testable here": tuple(_not_testable(loaded)),
-        "Failed or invalid": tuple(_problems(loaded)),
+        "Failed, invalid, not steady, or without a figure": tuple(_problems(loaded)),
         "Notes": (*_warnings(judged), *run.notes),
     }
     for title, items in lists.items():

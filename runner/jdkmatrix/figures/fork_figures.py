@@ -125,12 +125,16 @@ def p99_us(fork: Fork, load: AnyLoad) -> ForkFigure | None:
     several rates together are those of none."""
     latency = fork_latency(fork) if kind_of(load).one_level else None
     figure_us = tail_checked(latency, "99") if latency else None
-    if figure_us is None:
+    if latency is None or figure_us is None:
         return None
-    bounds, count = sum(lower_bounds(fork) or (0,)), latency.count if latency else 0
-    too_low = not held(fork) or are_bounds(bounds, count, "99")
-    bound = bound_of(too_low=too_low, too_high=was_overstated(fork, "99", figure_us))
+    bound = percentile_bound(fork, latency, "99", figure_us)
     return None if bound is None else ForkFigure(figure_us, bound)
+
+
+def percentile_bound(fork: Fork, latency: Latency, percent: str, value_us: float) -> Bound | None:
+    """Return as `bound_of`, of a fork's own percentile; `latency`: all that it measured."""
+    too_low = not held(fork) or are_bounds(sum(lower_bounds(fork) or (0,)), latency.count, percent)
+    return bound_of(too_low=too_low, too_high=was_overstated(fork, percent, value_us))
 
 
 def bound_of(*, too_low: bool, too_high: bool) -> Bound | None:
@@ -265,10 +269,16 @@ def comparable(figures: Mapping[int, ForkFigure]) -> dict[int, float]:
 
 def arm_forks(count: int, forks: Iterable[Fork], load: AnyLoad, figures: Mapping[int, ForkFigure]) -> ArmForks:
     """Return an arm with `count` planned forks. `figures`: of those that have one, by block. A fork that was not lost
-    to a fault, and whose figure may not stand in a ratio, is so by its own doing."""
+    to a fault, and whose figure may not stand in a ratio, is so by its own doing; but not one that answered and lacks
+    the figure where gates refused a window, which that figure may be of."""
     compare = comparable(figures)
-    told = [fork.fork for fork in forks if fork.fork not in compare and fate(fork, load) is not ForkOutcome.LOST]
+    others = [fork for fork in forks if fork.fork not in compare and fate(fork, load) is not ForkOutcome.LOST]
+    told = [one.fork for one in others if one.fork in figures or not (one.usable and _has_refused(one))]
     return ArmForks(count, compare, {one: figures[one].bound if one in figures else None for one in told})
+
+
+def _has_refused(fork: Fork) -> bool:
+    return any(not window.valid for window in fork.windows)
 
 
 @dataclass(frozen=True)

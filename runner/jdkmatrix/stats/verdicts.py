@@ -68,7 +68,12 @@ class Losses:
 
     @property
     def differ(self) -> bool:
-        return self.numerator != self.denominator or not self.alike
+        """Return whether they lost different shares of their forks, or not alike."""
+        return not self.as_many or not self.alike
+
+    @property
+    def as_many(self) -> bool:
+        return self.numerator * self.denominator_of == self.denominator * self.numerator_of
 
 
 class ArmForks(NamedTuple):

@@ -19,7 +19,7 @@ from rich.console import Console
 
 from jdkmatrix.cli import catalogue, running
 from jdkmatrix.cli.exit_codes import EXIT_CODES
-from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES
+from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, claims_of_today
 from jdkmatrix.cli.running import conclude
 from jdkmatrix.jdks.availability import Outlook
 from jdkmatrix.jdks.catalogue import Catalogue
@@ -228,7 +228,9 @@ def test_an_address_of_runs_that_are_not_shown_is_told(home: Path, tmp_path: Pat
     assert done.stderr == f"matrix: --records-at {tmp_path}: none of the runs shown is in it\n"
 
 
-def test_the_end_of_a_run_tells_lost_files_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_end_of_a_run_tells_lost_files_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     loaded = synthetic_run(tmp_path / "made-up", replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1))
     store = RunStore.create(tmp_path / "run")
     store.save_run(loaded.run)
@@ -237,7 +239,10 @@ def test_the_end_of_a_run_tells_lost_files_too(tmp_path: Path, capsys: pytest.Ca
     assert conclude(project, store, tmp_path / "site", Console(file=StringIO())) == 3
     assert loaded.cells[1].key.cell_id in capsys.readouterr().err
     store.save_cell(loaded.cells[1])
+    told = mock.Mock()
+    monkeypatch.setattr(running, "print_summary", told)
     assert conclude(project, store, tmp_path / "site", Console(file=StringIO())) == 0
+    assert told.call_args.args[2] == claims_of_today(project), "judged as on the pages, by the current checks"
 
 
 def test_a_terminal_without_utf_8_is_shown_what_it_can_show(with_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,7 +221,7 @@ def test_markdown_says_the_same_as_the_terminal(loaded: LoadedRun) -> None:
             assert word.replace("\\", "").strip("*| ") in summary
     assert "semeru-25 is not available here" in text
     assert "again: .venv/bin/matrix run --profile synthetic --seed 7\n" in summary and "order of forks: seed 7" in text
-    assert "**Failed or invalid**" not in text
+    assert "**Failed, invalid, " not in text
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_what_cannot_be_used_is_told_above_and_below_the_table(loaded: LoadedRun
     head, _, cells = text.replace("\\", "").splitlines()[:3]
     assert "2 of 3 forks usable: 1 lost to faults of the host or of the measurement" in head
     assert words in cells
-    listed = text.partition("**Failed or invalid**")[2].splitlines()[2]
+    listed = text.partition("**Failed, invalid, not steady, or without a figure**")[2].splitlines()[2]
     assert listed.endswith(f"\\#1 {status.value}: it \\<b>broke\\</b> \\| badly")
 
 

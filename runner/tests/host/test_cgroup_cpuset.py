@@ -190,8 +190,8 @@ def test_a_threaded_group_tells_its_members_by_their_threads(
     assert cgroup_folders.members(tmp_path) == (sleeper.pid,)
 
 
-def test_on_this_machine_it_works_or_says_why_not(sleeper: subprocess.Popen[bytes]) -> None:
-    """Where the kernel lets us, a real process is really pinned; elsewhere the reason is the one predicted."""
+def test_a_process_on_this_machine_is_pinned_where_its_kernel_lets_us(sleeper: subprocess.Popen[bytes]) -> None:
+    """Elsewhere the reason is the one predicted, and the test is skipped."""
     state = probe()
     reason = why_not(state, CPUSET)
     cpu = max(os.sched_getaffinity(0))
@@ -199,7 +199,7 @@ def test_on_this_machine_it_works_or_says_why_not(sleeper: subprocess.Popen[byte
         assert reason
         with pytest.raises(CgroupError, match="no cpusets by cgroup"), cpu_groups(state, {"sut": [cpu]}):
             pytest.fail("it was done nevertheless")
-        return
+        pytest.skip(f"{reason}; that is also what measuring says")
     before = {path.name for path in state.parent.glob("*/")}
     with cpu_groups(state, {"sut": [cpu], "driver": [min(os.sched_getaffinity(0))]}) as groups:
         cgroup_folders.add(groups["sut"].folder, sleeper.pid)

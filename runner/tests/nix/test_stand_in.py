@@ -7,7 +7,6 @@ import secrets
 import subprocess
 import sys
 import tomllib
-import warnings
 from pathlib import Path
 
 import pytest
@@ -112,9 +111,8 @@ def test_a_build_sees_stdenv_and_nothing_else(flake: FlakeCheckout) -> None:
     assert {"awk", "bash", "find", "grep", "ls", "make", "patchelf", "sed", "sh", "tar", "xz"} <= on_path
     assert on_path.isdisjoint({"apt-get", "cc", "git", "java", "matrix", "perl", "python3", "taskset", "unzip"})
     if "sees: /sys" in seen:
-        warnings.warn("this host lets Nix make no sandbox: builds see more than with the real nixpkgs", stacklevel=1)
-    else:
-        assert (seen, uid != "0") == ([], True)
+        pytest.skip("its programs are as they should be; this host lets Nix make no sandbox, so builds see more")
+    assert (seen, uid != "0") == ([], True)
 
 
 @pytest.mark.real

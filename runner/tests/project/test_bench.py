@@ -297,7 +297,7 @@ def test_the_real_summary_is_written(machine: Machine, home: Path) -> None:
     ended = machine.step("Sum up", home=home)
     assert ended.code == 0, ended.output
     assert ended.summary.startswith("### ")
-    assert "**Failed or invalid**" in ended.summary
+    assert "**Failed, invalid, not steady, or without a figure**" in ended.summary
 
 
 @pytest.mark.real

@@ -130,6 +130,16 @@ def test_what_a_longer_run_lost_in_later_blocks_counts(loaded: LoadedRun) -> Non
     )
 
 
+def test_as_many_of_fewer_forks_are_more_of_them() -> None:
+    """What is left of five forks after three is no sample to set beside six of nine."""
+    thrice = {"virtual": dict.fromkeys((1, 2, 3), hung)}
+    few, many = (with_outcomes(made_up(replace(SHAPE, blocks=blocks)), thrice) for blocks in (5, 9))
+    found = compare_sides(side(few), side(later(many, "many", DAY)), threshold=0.05)
+    words = {change.word for change in found.changes if change.key.executor == "virtual" and change.over is None}
+    told = "not judged: there is no figure to compare in 3 of 9 forks of after and 3 of 5 of before"
+    assert told in words and not any("more" in word or "less" in word for word in words)
+
+
 def test_two_jdks_of_a_run_are_paired_in_blocks(loaded: LoadedRun) -> None:
     before, after = (replace(side(loaded), axis="jdk", value=jdk) for jdk in SHAPE.jdks)
     found = compare_sides(before, after, threshold=0.05)

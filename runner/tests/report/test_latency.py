@@ -115,7 +115,7 @@ def test_too_few_answers_for_a_percentile() -> None:
 def one(percentile: Percentile, overstated: dict[str, int] | None = None) -> Pooled:
     return Pooled(
         "corrected", 1000, {"50": percentile}, spectrum=(), histogram="of all requests", forks=2,
-        fell_short=0, lower_bounds=0, overstated=overstated or {},
+        fell_short=0, lower_bounds=0, overstated=overstated or {}, bounded={},
     )  # fmt: skip
 
 
@@ -237,6 +237,20 @@ def test_a_driver_that_is_late_refuses_no_fast_executor_but_bounds_its_latency(s
     assert {pooled(forks).bound(name) for forks in (cell.forks, outline(cell).forks) for name in ("50", "99")} == {
         bound
     }
+
+
+def test_there_is_no_interval_of_forks_one_of_which_has_a_bound() -> None:
+    """Of all requests together, the driver was on time enough; of the fork with short answers alone, it was not."""
+    forks = late_by(0.3).cells[0].forks
+    own = [(fork, latency(4000.0, 1.0, 100_000)) for fork in forks]
+    told = pool("corrected", own)
+    assert told.percentiles["99"].forks is not None and not any(told.bounded.values())
+    lateness = own[0][0].windows[0].load.send_lateness
+    assert lateness is not None
+    short = latency(4000.0 * 1.5 * lateness.percentiles_us["99"] / own[0][1].percentiles_us["99"], 1.0, 100_000)
+    told = pool("corrected", [(forks[0], short), *own[1:]])
+    assert told.bound("99") is Bound.NONE and told.bounded["99"] == 1
+    assert percentile_figure(told, "99").title == f"no interval: in 1 of {len(forks)} forks its own p99 is only a bound"
 
 
 def test_rows_and_windows_show_that_bound() -> None:

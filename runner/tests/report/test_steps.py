@@ -39,7 +39,7 @@ from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import PageOfRun, answer_of, cell_of, html_of, judged, key_of, page_of, printed, row_of
-from tests.support.outcome_runs import windows_of
+from tests.support.outcome_runs import STEAL, windows_of
 from tests.support.pages import charts_of, figure_in, found, table_of, tiles_of
 from tests.support.ramped_runs import JOINING, LEVEL, RISING, STARTED_S, ramped, with_ramp
 from tests.support.records import altered, with_forks, with_forks_of, with_load
@@ -163,6 +163,18 @@ def test_executors_are_compared_by_the_most_they_reach_and_by_the_cpu_at_the_low
     assert virtual.by_block(SATURATED) == {1: 2801.0, 2: 2802.0} == comparable(leading_figures(virtual.record))
     assert virtual.by_block(LOWEST_CPU) == {1: 101.0, 2: 101.0}
     assert virtual.latency is None, "latencies of several rates together are those of none"
+
+
+def test_a_step_that_a_gate_refused_is_lost_to_the_host() -> None:
+    def without_lowest(cell: CellRecord, fork: Fork) -> Fork:
+        lowest, *others = fork.windows
+        refused = lowest.model_copy(update={"reasons": (STEAL,)})
+        return altered(fork, {"windows": (refused, *others)}) if fork.fork == 1 else fork
+
+    run = with_forks(stepped_run(), without_lowest)
+    for cell in Cells(run.run, run.cells):
+        assert cell.by_block(LOWEST_CPU).keys() == {2}
+        assert cell.arm_forks(LOWEST_CPU).own_doing == {}
 
 
 def test_the_page_shows_each_figure_over_the_offered_rate(run: LoadedRun) -> None:

@@ -201,7 +201,8 @@ def test_how_a_page_judges_is_said_with_the_number_of_comparisons() -> None:
     assert family_words(0, 0) is None
     words = family_words(6, 1)
     assert words.startswith("6 comparisons on this page: ") and "(Holm), is below 0.05" in words
-    assert words.endswith("1 A/A check, adjusted separately in the same way.")
+    assert words.endswith("1 A/A check, with p-values adjusted separately in the same way.")
+    assert family_words(0, 2) == "2 A/A checks, with p-values adjusted for one another (Holm)."
 
 
 @given(st.floats(0, 1) | st.floats(0.0495, 0.0505))

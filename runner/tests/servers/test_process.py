@@ -92,9 +92,9 @@ HTTPServer(("127.0.0.1", int(sys.argv[1])), Answers).serve_forever()
          r"GET /shop/ping has been answered with status 404 \(nothing here\) for \d+ s, but 2xx is needed; ask"),
         ("302", "HTTP", "status 302"),
         ("503", None,
-         r"the server did not start within 3 s \(server\.first_response_timeout_s\): no answer with status 2xx to "
+         r"the server did not start within 6 s \(server\.first_response_timeout_s\): no answer with status 2xx to "
          "GET /shop/ping; the last answer was status 503"),
-        ("404", "never said", "within 3 s .*; the last answer was status 404"),
+        ("404", "never said", "within 6 s .*; the last answer was status 404"),
         ("503 404 503 200", None, None),
     ],
 )  # fmt: skip
@@ -107,7 +107,7 @@ def test_a_server_that_answers_otherwise_is_not_awaited_for_long(
         [sys.executable, "-c", ANSWERS, str(port), *statuses.split()], dict(os.environ),
         f"http://127.0.0.1:{port}/shop", "/ping", console, console, ready_words=ready_words, hint="ask for another",
     )  # fmt: skip
-    rules = Server(first_response_timeout_s=60 if told is None or "within" not in told else 3, wrong_answer_s=1)
+    rules = Server(first_response_timeout_s=60 if told is None or "within" not in told else 6, wrong_answer_s=1)
     with ServerProcess(what, cpus=sorted(os.sched_getaffinity(0)), rules=rules) as server:
         if told is None:
             assert server.wait_ready() > 0

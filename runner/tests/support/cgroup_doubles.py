@@ -107,7 +107,7 @@ class MadeUpKernel:
             (folder / name).write_text(text.format(cpus=self.cpus))
 
     def _rmdir(self, folder: Path) -> None:
-        if self.pids(folder):
+        if self.pids(folder) or any(one.is_dir() for one in folder.iterdir()):
             raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
         shutil.rmtree(folder)
 
@@ -118,18 +118,24 @@ class MadeUpKernel:
             raise CgroupError(f"cannot write {text!r} to {path}: {os.strerror(errno.ENOENT)}")
         self.writes.append((path.name, text))
         if path.name == "cgroup.procs":
-            for other in self.parent.rglob("cgroup.procs"):
+            hierarchy = next((root for root in self.v1 if path.is_relative_to(root)), self.parent)
+            for other in hierarchy.rglob("cgroup.procs"):
                 self.put(other.parent, tuple(pid for pid in self.pids(other.parent) if pid != int(text)))
             self.put(path.parent, (*self.pids(path.parent), int(text)))
         elif path.name == "cpuset.cpus":
             granted = {*parse_cpu_list(text)} & {*parse_cpu_list(self.cpus)}
             (path.parent / "cpuset.cpus.effective").write_text(format_cpu_list(granted))
         elif path.name == "cgroup.subtree_control":
-            domain = {word[1:] for word in text.split() if word.startswith("+")} - {"cpu", "cpuset", "pids"}
+            wanted = {word[1:] for word in text.split() if word.startswith("+")}
+            offered = path.with_name("cgroup.controllers")
+            if not wanted <= set(offered.read_text().split() if offered.exists() else CONTROLLER_FILES):
+                self.writes.pop()
+                raise CgroupError(f"cannot write {text!r} to {path}: {os.strerror(errno.ENOENT)}")
+            domain = wanted - {"cpu", "cpuset", "pids"}
             if domain and self.pids(path.parent) and (path.parent / "cgroup.type").exists():
                 self.writes.pop()
                 raise CgroupError(f"cannot write {text!r} to {path}: {os.strerror(errno.EBUSY)}")
-            words = {*path.read_text().split(), *(word[1:] for word in text.split() if word.startswith("+"))}
+            words = {*path.read_text().split(), *wanted}
             path.write_text(" ".join(sorted(words - {word[1:] for word in text.split() if word.startswith("-")})))
             if self.pids(self.parent) and (self.parent / "cgroup.type").exists():
                 (self.parent / "cgroup.type").write_text("domain threaded" if text.startswith("+") else "domain")

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from jdkmatrix.figures.fork_figures import Kind, bound_of, lower_bounds, was_overstated
+from jdkmatrix.figures.fork_figures import Kind, bound_of, lower_bounds, percentile_bound, was_overstated
 from jdkmatrix.loads.base import Bound, held
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency, SpectrumPoint
 from jdkmatrix.stats.intervals import CONFIDENCE
-from jdkmatrix.stats.percentiles import Percentile, are_bounds, merge_latencies, percentiles_over_forks
+from jdkmatrix.stats.percentiles import Percentile, are_bounds, merge_latencies, percentiles_over_forks, tail_checked
 
 MAX_CURVE_POINTS = 80
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """All requests of a cell. `percentiles`: those with enough slower requests. `histogram`: of all requests, as the
+    """All requests of a cell. `percentiles`: those with enough slower requests; without an interval where a fork's own
+    is a bound (`bounded`: in how many it is, by name). `histogram`: of all requests, as the
     driver encodes it; None where it writes none, so that nothing here is exact. `fell_short`: the number of its `forks`
     in which the server did not do all that it was asked for, so that percentiles are at least these; `lower_bounds`:
     how many requests are in it with the time that they had waited for an answer, None where the driver leaves such
@@ -32,6 +33,7 @@ class Pooled:
     fell_short: int
     lower_bounds: int | None
     overstated: Mapping[str, int]
+    bounded: Mapping[str, int]
 
     def bound(self, percent: str) -> Bound | None:
         """Return as `bound_of`."""
@@ -45,10 +47,11 @@ def pool(kind: Kind, found: Sequence[tuple[Fork, Latency]], confidence: float = 
     merged = merge_latencies(forks)
     bounds = [told for fork, _ in found if (told := lower_bounds(fork)) is not None]
     percentiles = percentiles_over_forks(forks, merged, confidence)
+    bounded = {name: sum(_is_bound(fork, latency, name) for fork, latency in found) for name in percentiles}
     return Pooled(
         kind=kind,
         count=merged.count,
-        percentiles=percentiles,
+        percentiles={name: replace(one, forks=None) if bounded[name] else one for name, one in percentiles.items()},
         spectrum=_thin(merged.spectrum),
         histogram=merged.histogram,
         forks=len(forks),
@@ -58,7 +61,13 @@ def pool(kind: Kind, found: Sequence[tuple[Fork, Latency]], confidence: float = 
             name: sum(was_overstated(fork, name, one.merged_us) for fork, _ in found)
             for name, one in percentiles.items()
         },
+        bounded=bounded,
     )
+
+
+def _is_bound(fork: Fork, latency: Latency, percent: str) -> bool:
+    own_us = tail_checked(latency, percent)
+    return own_us is not None and percentile_bound(fork, latency, percent, own_us) is not Bound.NONE
 
 
 def _thin(points: Sequence[SpectrumPoint]) -> tuple[SpectrumPoint, ...]:

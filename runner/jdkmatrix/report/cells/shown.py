@@ -63,6 +63,8 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
         return figure._replace(text=f"{bound.value} {figure.text}", title=why)
     if forks is None:
         none = "a fork has too few slower requests" if pooled.histogram else "this driver writes no histograms"
+        if bounded := pooled.bounded.get(percent):
+            none = f"in {bounded} of {plural(pooled.forks, 'fork')} its own p{percent} is only a bound"
         return figure._replace(title=f"no interval: {none}")
     if forks.ci_low is None or forks.ci_high is None:
         return figure._replace(title=f"{plural(forks.n, 'fork')}: no interval")

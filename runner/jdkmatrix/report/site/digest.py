@@ -23,10 +23,10 @@ from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.report.blocks.inline import cell_page, file_stem, joined, link, small
 from jdkmatrix.report.blocks.kinds import Disclosure, Notice, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.cells.advice import OUTCOME, Advice, KeptRatio, Side, advised, asked_of, ratio_words
+from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advised, asked_of, ratio_words
 from jdkmatrix.report.cells.causes import likely_cause
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, protocol_of
-from jdkmatrix.report.cells.judgements import Family, Judgements
+from jdkmatrix.report.cells.judgements import Family, JudgedOutcomes, Judgements
 from jdkmatrix.report.claims.evidence import ClaimEvidence
 from jdkmatrix.report.exports import compared_by
 from jdkmatrix.report.judged_run import JudgedRun
@@ -258,7 +258,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str], own: Collection[str]) ->
             settings=tuple(one.record.identity.settings for one in both),
             asked=asked_of(cell),
             database=database_words(database and Database.model_validate(database), known=key.workload not in own),
-            blocks=_blocks(judgements, key, advice[0]),
+            blocks=_blocks(advice[0], judgements.outcomes(key)),
             page=cell_page(key),
             pool_page=cell_page(pool),
             advice=advice,
@@ -355,12 +355,11 @@ def _why_no_ratio(cells: Cells, key: CellKey) -> str:
     return "what others are compared with" if cells.is_reference(key) else "nothing is compared with it"
 
 
-def _blocks(judgements: Judgements, key: CellKey, lead: Advice) -> int:
-    """Count the blocks behind the leading figure; without a ratio, or where its sentence is of what forks did, those
-    that tell whether they did what was asked."""
-    judged, outcomes = judgements.of(judgements.cells.leading(key), key), judgements.outcomes(key)
-    if judged is not None and not (outcomes and (outcomes.differs or lead.figure == OUTCOME)):
-        return judged.ratio.blocks
+def _blocks(lead: Advice, outcomes: JudgedOutcomes | None) -> int:
+    """Count the blocks behind the first figure of an answer; without a ratio, or where its sentence is of what forks
+    did, those that tell whether they did what was asked."""
+    if lead.blocks and not (outcomes and outcomes.differs):
+        return lead.blocks
     return min(outcomes.contrast.numerator.told, outcomes.contrast.denominator.told) if outcomes else 0
 
 

@@ -135,9 +135,7 @@ def _runs(measured: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Iterator[M
             f"kernel {run.kernel}",
             f"application {dict(run.own).get(condition.workload, 'of the project')}",
         )
-        # A load that is derived from a capacity comes to another rate or number of connections in each run.
-        same_load = condition.load_table == load_before
-        new = _new(now[same_load:], (before or now)[same_load:])
+        new = _new(now, before or now, same_load=condition.load_table == load_before)
         number += bool(new)
         yield MeasuredRun(
             *(run, condition, _time_ms(run.started_at), jdk, server),
@@ -149,8 +147,11 @@ def _runs(measured: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Iterator[M
         before, load_before, commit = now, condition.load_table, run.commit
 
 
-def _new(now: Sequence[str], before: Sequence[str]) -> tuple[str, ...]:
-    return tuple(one for one, was in zip(now, before, strict=True) if one != was)
+def _new(now: Sequence[str], before: Sequence[str], *, same_load: bool) -> tuple[str, ...]:
+    """Return what is new. A load that is derived from a capacity comes to another rate or number of connections in each
+    run, and is the same load."""
+    told = [one for one, was in zip(now, before, strict=True) if one != was]
+    return tuple(told[1:] if same_load and now[0] != before[0] else told)
 
 
 def _time_ms(told: str) -> int | None:
@@ -182,8 +183,10 @@ def _changes(points: Sequence[RatioPoint], runs: Sequence[MeasuredRun]) -> Itera
     for before, change, after in zip((0, *found), found, (*found[1:], len(logs)), strict=False):
         ratio = math.exp(sum(logs[change:after]) / (after - change) - sum(logs[before:change]) / (change - before))
         here, last = points[change].place, points[change - 1].place
-        new = _new(runs[here].under, runs[last].under) if here - last > 1 else ()
-        since = f"; new since the run of {moment(runs[last].run.started_at)}: {', '.join(new)}" if new else ""
+        now, was = runs[here], runs[last]
+        same_load = now.condition.load_table == was.condition.load_table
+        new = _new(now.under, was.under, same_load=same_load) if here - last > 1 else ()
+        since = f"; new since the run of {moment(was.run.started_at)}: {', '.join(new)}" if new else ""
         yield here, f"{apart(ratio)} {higher(ratio)} from here on{since}"
 
 

@@ -144,7 +144,7 @@ def _answer(runs: Sequence[RunDigest], answers: Sequence[Answering], offered: Of
     yield Picker(tuple(_picks(answers, offered, first)))
     yield Container(tuple(_said(first)), id="said", live=True)
     yield from () if maps else summed_up
-    yield Container((), "js-only", "map")
+    yield Container((Prose(say("map_colours")),), "js-only", "map")
     hosts = {run.host_id for run, _ in by_run}
     measured = plural(len(answers), "condition")
     yield Prose(
@@ -248,8 +248,9 @@ def _claims(counts: Counter[ClaimVerdict]) -> Iterator[Section]:
 def _all_answers(answers: Sequence[Answering]) -> Section:
     """Build the table of all answers, from which scripts read them."""
     figures = _figures(answers)
-    heads = columns("Condition", *figures.values(), "Rests on")
-    rows = [_row(one, figures) for one in answers]
+    several = len({one.host for one in answers}) > 1
+    heads = columns("Condition", *(["Host"] if several else []), *figures.values(), "Rests on")
+    rows = [_row(one, figures, (one.host,) if several else ()) for one in answers]
     table = DataTable("Table of all answers", heads, rows, "wrap", "answers-table", sortable=True, tall=True)
     words = (
         "For each host and condition, one run of the newest build: the one with the most precise ratio. A ratio is "
@@ -258,11 +259,12 @@ def _all_answers(answers: Sequence[Answering]) -> Section:
     return Section("all", "All answers", (Disclosure(plural(len(answers), "condition"), (table,)),), words)
 
 
-def _row(one: Answering, figures: Iterable[str]) -> TableRow:
+def _row(one: Answering, figures: Iterable[str], host: Sequence[str]) -> TableRow:
     advice = {told.figure: told for told in one.advice}
     rests_on = (element("p", text, css=css) for text, css in _rests_on(one))
     cells: tuple[Cell, ...] = (
         where_words(one.condition),
+        *host,
         *(_figure(advice.get(figure)) for figure in figures),
         element("div", *rests_on, css="rests"),
     )

@@ -105,7 +105,7 @@ def losses_words(losses: Losses, numerator: str = "", denominator: str = "") -> 
     """Say in how many forks each arm has no figure that compares, the numerator first, and name both arms where their
     names are given. Such a fork may be lost, or its figure a bound."""
     one, other = losses.numerator, losses.denominator
-    why = ", for different reasons" if one == other and losses.differ else ""
+    why = ", for different reasons" if losses.as_many and losses.differ else ""
     if numerator:
         first = f"{one} of {plural(losses.numerator_of, 'fork')} of {numerator}"
         return f"there is no figure to compare in {first} and {other} of {losses.denominator_of} of {denominator}{why}"
@@ -147,7 +147,8 @@ def family_words(comparisons: int, checks: int) -> str | None:
             "judged nor counted if their arms lost different numbers of forks, or if gates refused one arm more often."
         )
     if checks:
-        found.append(f"{plural(checks, 'A/A check')}, adjusted separately in the same way.")
+        how = "separately in the same way" if comparisons else "for one another (Holm)"
+        found.append(f"{plural(checks, 'A/A check')}, with p-values adjusted {how}.")
     return " ".join(found) or None
 
 

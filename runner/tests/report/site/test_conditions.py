@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from jdkmatrix.domain.cell_key import TaskSize
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.kinds import Prose
 from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.cells.advice import Side
@@ -15,11 +16,14 @@ from jdkmatrix.report.site.conditions import conditions_maps, overview
 from jdkmatrix.report.site.digest import MeasuredCondition
 from jdkmatrix.report.site.home import home_page, offered
 from jdkmatrix.stats.bands import Estimate
+from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.pooling import pooled
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.outcome_runs import all_of, hung, with_outcomes
 from tests.support.pages import found, plain
 from tests.support.ramped_runs import LEVEL, ramped
+from tests.support.records import altered, with_forks
 from tests.support.served_runs import Shape, made_up
 from tests.support.shipped import MATRIX
 from tests.support.sites import conditions_of, digest_of, first_of, saying
@@ -136,6 +140,18 @@ def test_the_leading_figure_leads_whatever_the_order_of_tables(run: LoadedRun, f
     assert plain(said).replace("\u00a0", " ").endswith(lead.sentence)
     (table,) = [one for one in found(blocks, DataTable) if one.id == "answers-table"]
     assert f'data-lead="{figures[0]}"' in table.body
+
+
+def test_an_answer_counts_the_blocks_of_the_figure_it_begins_with() -> None:
+    """A search that found nothing has no capacity; its answer is of throughput."""
+
+    def without_result(_: CellRecord, fork: Fork) -> Fork:
+        assert fork.capacity is not None
+        nothing = {"held_rps": None, "failed_rps": None, "outcome": SearchOutcome.INVALID_WINDOWS.value}
+        return altered(fork, {"capacity": fork.capacity.model_copy(update=nothing)})
+
+    (condition,) = digest_of(with_forks(searched(made_up(ALONE)), without_result)).conditions
+    assert (condition.advice[0].figure, condition.blocks) == ("throughput", 5)
 
 
 def test_tasks_and_delays_stand_across_and_workloads_down() -> None:

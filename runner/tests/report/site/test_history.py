@@ -132,6 +132,18 @@ def test_a_load_that_is_derived_from_a_capacity_is_the_same_load_in_every_run() 
     assert [len(one.new) for one in history.runs] == [0, 0, 1], "half of another capacity, or another share"
 
 
+def test_a_change_names_no_derived_load_as_new() -> None:
+    def at(run: RunDigest, rate_rps: int) -> RunDigest:
+        words = (replace(one, load_words=f"half of {rate_rps} requests/s", load_table="a") for one in run.conditions)
+        return replace(run, conditions=tuple(words))
+
+    runs = [at(run, 2400 + day) for day, run in enumerate(digests([0.80, 0.81, 0.80, 0.70, 0.60, 0.61, 0.60]))]
+    runs = [without_verdicts(run) if run.run_id == "run-04" else run for run in runs]
+    ((history,), _) = histories(runs)
+    (told,) = {change for figure in history.figures for change in figure.changes.values()}
+    assert told.endswith("lower from here on")
+
+
 def without_verdicts(run: RunDigest) -> RunDigest:
     """Return the run without verdicts, as after a single block."""
     advice = ((one, tuple(replace(told, judged=False) for told in one.advice)) for one in run.conditions)

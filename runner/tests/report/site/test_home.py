@@ -379,6 +379,9 @@ def test_two_machines_of_one_name_are_two_hosts() -> None:
     rows = page.split('id="answers-table"')[1].split("</table>")[0]
     for run, cpus in (("small", 8), ("large", 10)):
         assert f"runs/{run}/cells/" in rows and f"{host.cpu.model}, {cpus} CPUs" in page
+        assert f"{host.cpu.model}, {cpus} CPUs" in rows, "without a script, a row’s host is told by its own column"
+    alone = front(small).split('id="answers-table"')[1].split("</table>")[0]
+    assert f"{host.cpu.model}" not in alone
 
 
 def test_the_picker_names_the_host_of_the_opening_sentence_where_another_was_measured_later() -> None:

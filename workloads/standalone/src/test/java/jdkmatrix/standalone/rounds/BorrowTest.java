@@ -26,6 +26,25 @@ class BorrowTest {
         assertEquals(10, tally.operations());
     }
 
+    /** At the end, all give back what they have, and each that still waits gets a connection. */
+    @Test
+    void aThreadThatGetsAConnectionAfterTheEndHadNoneWhileItWasMeasured() throws Exception {
+        for (boolean inTime : new boolean[] {true, false}) {
+            Tally tally = new Tally();
+            tally.measuringBegins();
+            AtomicInteger borrows = new AtomicInteger();
+            PutsTest.Database.onBorrow = () -> {
+                if (borrows.incrementAndGet() == (inTime ? 2 : 1)) {
+                    tally.end();
+                }
+            };
+            Borrow borrow = new Borrow(1, 1, false);
+            borrow.perform(tally);
+            String[] told = borrow.about().values().toArray(new String[0]);
+            assertEquals(inTime ? "1" : "0", told[0]);
+        }
+    }
+
     /** Otherwise a thread that waits long, and so has few borrows, would count for many. */
     @Test
     void eachThreadBeginsToTimeAtAnotherOfItsBorrows() throws Exception {
