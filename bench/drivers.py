@@ -9,7 +9,7 @@ threads can do, for the pool as well, so that the ratio of the two can be comput
 90 % of its own. The table has the ratio of CPU time per request, wrk2 over loadgen, with its 95 % interval over the
 pairs; p99 by each; and the share of due requests that each delivered. Goals: CPU per request within 2 %, p99 within
 1 ms, which is wrk2's floor, all due requests delivered. Exit status: 0 they are met, 1 one is missed, 2 something is
-missing (such as wrk2).
+missing (such as wrk2). What was measured before is shown and kept.
 
 wrk2 sends what is due within a millisecond together, loadgen what is due within 0.3 ms, and requests that arrive
 together cost a server less. --bundle-us 1000 makes loadgen do as wrk2 does: what is left then is not due to arrivals.
@@ -20,7 +20,6 @@ Needs a host on which nothing else runs. Four forks with three pairs at each rat
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import random
@@ -32,7 +31,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Literal, NamedTuple
 
-from one_fork import RATE, Asked, facts, get_ready
+from one_fork import RATE, Asked, facts, get_ready, keep
 from rich.console import Console
 from rich.table import Table
 
@@ -156,18 +155,23 @@ def main() -> int:
     arguments = parser.parse_args()
     console = Console()
     wrk2 = find_wrk2(os.environ, os.environ.get("PATH"))
+    rows: list[ComparedRow] = []
+    missing: list[str] = []
+    host: dict[str, object] | None = None
     try:
         if isinstance(wrk2, str):
             raise MatrixError(wrk2)
         forks = [fork for name, fork in FORKS.items() if not arguments.only or name in arguments.only]
-        rows, host = _run(wrk2, forks, arguments.pairs, arguments.bundle_us, console)
+        host = _run(wrk2, forks, arguments.pairs, arguments.bundle_us, console, rows, missing)
     except MatrixError as error:
         print(error, file=sys.stderr)
         return 2
-    _show(rows, console)
-    if arguments.json:
-        arguments.json.write_text(json.dumps({**host, "rows": [row.model_dump() for row in rows]}, indent=1) + "\n")
-    return 0 if all(map(meets, rows)) else 1
+    finally:
+        _show(rows, console)
+        for one in missing:
+            print(one, file=sys.stderr)
+        keep(arguments.json, "rows", rows, None if missing else host)
+    return 1 if missing or not all(map(meets, rows)) else 0
 
 
 @dataclass(frozen=True)
@@ -184,8 +188,11 @@ def _run(
     pairs: int,
     bundle_us: int | None,
     console: Console,
-) -> tuple[list[ComparedRow], dict[str, object]]:
-    rows: list[ComparedRow] = []
+    rows: list[ComparedRow],
+    missing: list[str],
+) -> dict[str, object]:
+    """Add the rows of each fork to `rows` as soon as it is measured, and to `missing` each rate without a pair of
+    windows that counts; return what is known of the host and drivers."""
     with (
         measuring() as confiner,
         tempfile.TemporaryDirectory(prefix="drivers-", ignore_cleanup_errors=True) as folder,
@@ -205,8 +212,8 @@ def _run(
             fork = ready.measured(Path(folder), lambda text: console.print(f"  {text}", highlight=False), setup=setup)
             capacity_rps = fork.windows[0].load.throughput_rps
             capacities_rps.setdefault(workload, capacity_rps)
-            rows += _rows(asked, fork, turns, capacity_rps, capacities_rps[workload])
-    return rows, {
+            rows += _rows(asked, fork, turns, capacity_rps, capacities_rps[workload], missing)
+    return {
         **facts(ready.prepared),
         "wrk2": wrk2.facts.model_dump(),
         "loadgen": loadgen.facts.model_dump(),
@@ -224,9 +231,10 @@ def _loadgen(cell: ServedCell) -> LoadgenDriver:
 
 
 def _rows(
-    asked: Asked, fork: Fork, turns: Sequence[Turn], capacity_rps: float, base_rps: float
+    asked: Asked, fork: Fork, turns: Sequence[Turn], capacity_rps: float, base_rps: float, missing: list[str]
 ) -> Iterator[ComparedRow]:
-    """Yield rows by rate; the first window is flat out. `capacity_rps`: this fork's; `base_rps`: of virtual threads."""
+    """Yield rows by rate; the first window is flat out. `capacity_rps`: this fork's; `base_rps`: of virtual threads;
+    `missing`: hears of rates without a pair that counts."""
     made = list(zip(turns, fork.windows[1:], strict=False))
     for share, of_rps in dict.fromkeys((turn.share, turn.of_rps) for turn in sorted(turns, key=_rate_first)):
         of: dict[Name, list[Window]] = {name: [] for name in ("loadgen", "wrk2")}
@@ -236,7 +244,8 @@ def _rows(
         both = zip(of["wrk2"], of["loadgen"], strict=False)
         pairs = [(mine, theirs) for mine, theirs in both if mine.valid and theirs.valid]
         if not pairs:
-            raise MatrixError(f"{asked.workload}, {asked.executor}: no pair of windows at {share:.0%} counts")
+            missing.append(f"{asked.workload}, {asked.executor}: no pair of windows at {share:.0%} counts")
+            continue
         by: dict[str, list[Window]] = {"wrk2": [pair[0] for pair in pairs], "loadgen": [pair[1] for pair in pairs]}
         logs = [math.log(mine.cpu_us_per_answer / theirs.cpu_us_per_answer) for mine, theirs in pairs]
         interval = mean_interval(logs)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from pydantic import BaseModel
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Matrix, Profile, Selection
@@ -28,6 +32,17 @@ from jdkmatrix.store.runs import RunStore
 PROFILE = "one-fork"
 RATE = "one-fork-rate"
 PRECISION = 0.05
+
+
+def keep(file: Path | None, name: str, found: Sequence[BaseModel], host: Mapping[str, object] | None) -> None:
+    """Write what was found to `file`, under `name`; `host`: None if not all was measured, and then into a file beside
+    it."""
+    if file is None or not found:
+        return
+    to = file if host is not None else file.with_suffix(".part.json")
+    to.write_text(json.dumps({**(host or {}), name: [one.model_dump() for one in found]}, indent=1) + "\n")
+    if host is None:
+        print(f"what was measured is in {to}", file=sys.stderr)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@
 A server is measured as in any run, in windows of 3 s. Between windows, a hog is started or ended: a process that
 computes for a share of every 20 ms on one CPU. Quiet and disturbed windows take turns in random order in one fork. For
 each kind, the table says how many windows the gates refused, and which gates did. Few of the quiet windows may be
-refused, and nearly all of the disturbed ones must be. Exit status: 0 the goals are met, 1 one is missed, 2 something is
-missing.
+refused, and nearly all of the disturbed ones must be. What is disturbed on the driver's CPU is shown, and not judged.
+Exit status: 0 the goals are met, 1 one is missed, 2 something is missing. What was measured before is shown and kept.
 
 With --at-rates, the forks are different: pool and virtual threads at 5, 25, 50 and 90 % of what each of them does in a
 closed loop, which is measured first. `--at-rates --windows 25` has 50 quiet windows of each, of which one may be
@@ -18,7 +18,6 @@ Needs a host on which nothing else runs: whatever does is a disturbance too, and
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import re
 import subprocess
@@ -30,7 +29,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 
-from one_fork import PRECISION, RATE, Asked, facts, get_ready
+from one_fork import PRECISION, RATE, Asked, facts, get_ready, keep
 from rich.console import Console
 from rich.table import Table
 
@@ -135,20 +134,20 @@ def main() -> int:
     parser.add_argument("--at-rates", action="store_true", help="forks at shares of the capacity")
     arguments = parser.parse_args()
     console = Console()
+    outcomes: list[ProvokedOutcome] = []
+    host: dict[str, object] | None = None
     try:
         known = AT_RATES if arguments.at_rates else CASES
         cases = [case for case in known if not arguments.only or case.name in arguments.only]
         if not cases:
             parser.error("--only: forks at shares of the capacity take --at-rates, and the others do not")
-        outcomes, host = _run(cases, arguments.windows, console)
+        host = _run(cases, arguments.windows, console, outcomes)
     except MatrixError as error:
         print(error, file=sys.stderr)
         return 2
-    _show(outcomes, console)
-    if arguments.json:
-        arguments.json.write_text(
-            json.dumps({**host, "outcomes": [one.model_dump() for one in outcomes]}, indent=1) + "\n"
-        )
+    finally:
+        _show(outcomes, console)
+        keep(arguments.json, "outcomes", outcomes, host)
     return 0 if all(_meets(one) for one in outcomes if one.on == "sut") else 1
 
 
@@ -159,8 +158,8 @@ def _meets(one: ProvokedOutcome) -> bool:
     return one.refused >= CAUGHT_MIN * one.windows
 
 
-def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[ProvokedOutcome], dict[str, object]]:
-    outcomes: list[ProvokedOutcome] = []
+def _run(cases: Sequence[Case], windows: int, console: Console, outcomes: list[ProvokedOutcome]) -> dict[str, object]:
+    """Add the outcomes of each fork to `outcomes` as soon as it is measured; return what is known of the host."""
     capacities_rps: dict[str, float] = {}
     counted: set[bool] = set()
     with (
@@ -200,14 +199,20 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Pr
             fork, ready = measured(case, shares, rate_of(case), seed=number)
             outcomes += _outcomes(case, fork, [0.0, *shares])
             counted |= {use.by_tasks for window in fork.windows for use in window.host.cpu_use}
-    return outcomes, {**facts(ready), "by_tasks": counted == {True}, "window_s": WINDOW_S, "precision": PRECISION}
+    return {**facts(ready), "by_tasks": counted == {True}, "window_s": WINDOW_S, "precision": PRECISION}
 
 
 def _outcomes(case: Case, fork: Fork, placed: Sequence[float]) -> Iterator[ProvokedOutcome]:
     """Yield the outcome for each share. `placed`: what was beside each window; the first window had nothing beside it
-    and is left out, since the disturbances were drawn for those after it."""
+    and is left out, since the disturbances were drawn for those after it.
+
+    Raises:
+        MatrixError: the fork ended before its last window.
+    """
+    if len(fork.windows) != len(placed):
+        raise MatrixError(f"{case.name}: {len(fork.windows)} of {len(placed)} windows were measured")
     by_share: dict[float, list[Window]] = {}
-    for window, share in list(zip(fork.windows, placed, strict=False))[1:]:
+    for window, share in list(zip(fork.windows, placed, strict=True))[1:]:
         by_share.setdefault(share, []).append(window)
     for share, windows in sorted(by_share.items()):
         gates = Counter(code for window in windows for code in {reason.code for reason in window.reasons})

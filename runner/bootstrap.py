@@ -44,7 +44,7 @@ def host_problems(purpose):
 
     problems = tool_problems()
     if purpose == "test":
-        problems += test_problems()
+        problems += test_problems(install=not problems)
     return problems
 
 
@@ -56,10 +56,10 @@ TEST_PROGRAMS = {
 }
 
 
-def test_problems():
-    """List what the tests need besides; as root on Debian it is installed here."""
+def test_problems(install):
+    """List what the tests need besides; with `install`, it is installed here, as root on Debian."""
     missing = [program for program in TEST_PROGRAMS if not shutil.which(program)]
-    if missing and os.geteuid() == 0 and shutil.which("apt-get"):
+    if install and missing and os.geteuid() == 0 and shutil.which("apt-get"):
         subprocess.call(["apt-get", "update", "-qq"])
         install_missing = ["apt-get", "install", "-y", "-qq", "--no-install-recommends"] + missing
         subprocess.call(install_missing, stdout=subprocess.DEVNULL)

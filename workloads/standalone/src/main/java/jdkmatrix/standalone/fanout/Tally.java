@@ -37,7 +37,7 @@ final class Tally {
         String error;
         try {
             error = Failure.of(get.send());
-        } catch (IOException | RuntimeException | OutOfMemoryError failed) {
+        } catch (IOException | RuntimeException | Error failed) {
             error = Failure.of(failed);
         }
         long nowNs = System.nanoTime();

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import jdkmatrix.common.histogram.Histograms;
 import org.HdrHistogram.Histogram;
@@ -21,6 +22,7 @@ final class Loops {
     private final LongAdder lowerBounds = new LongAdder();
     private final AtomicInteger served = new AtomicInteger();
     private final List<Thread> threads = new ArrayList<>();
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private volatile boolean stopped;
 
     /** The measured time begins after {@code warmupNs} and lasts {@code durationNs}. */
@@ -31,7 +33,7 @@ final class Loops {
 
     /** Starts one thread. */
     void start(Thread.Builder builder, Blocking blocking) {
-        Thread thread = builder.unstarted(() -> loop(blocking));
+        Thread thread = builder.unstarted(() -> loopUntilFailed(blocking));
         thread.start();
         threads.add(thread);
     }
@@ -80,6 +82,24 @@ final class Loops {
 
     int served() {
         return served.get();
+    }
+
+    /** Throws the first failure of a call, if one failed: a thread that ended early does less than it was asked for. */
+    void rethrow() {
+        switch (failure.get()) {
+            case null -> {}
+            case Error error -> throw error;
+            case Throwable exception -> throw (RuntimeException) exception;
+        }
+    }
+
+    private void loopUntilFailed(Blocking blocking) {
+        try {
+            loop(blocking);
+        } catch (RuntimeException | Error failed) {
+            failure.compareAndSet(null, failed);
+            stop();
+        }
     }
 
     private void loop(Blocking blocking) {

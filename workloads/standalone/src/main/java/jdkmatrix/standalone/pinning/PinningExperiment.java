@@ -84,6 +84,9 @@ final class PinningExperiment {
             }
             long giveUpNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(END_S) + TimeUnit.MILLISECONDS.toNanos(plan.blockMs());
             int alive = loops.join(giveUpNs);
+            if (outcome.isComplete()) {
+                loops.rethrow();
+            }
             if (alive > 0 && outcome.isComplete()) {
                 String text = "%d of %d threads had not ended in time".formatted(alive, loops.started());
                 outcome = new Outcome(Outcome.Kind.TIMED_OUT, text, null, null);
