@@ -130,8 +130,8 @@ STARVED = Gate(
     "A cause common to all windows of a fork. A window with unanswered requests is not judged: a server that dies, "
     "stalls or closes its connections is idle through its own fault. Where answers take so long that the last ones are "
     "given up, no window is judged. An executor that always leaves some CPU idle, now more and now less, may lose its "
-    "slow windows here, where one that uses all of it loses none: the Fisher test of refusals sees that only where many "
-    "windows were lost.",
+    "slow windows here, where one that uses all of it loses none: the Fisher test of refusals sees that only where "
+    "many windows were lost.",
 )
 LOAD_GATES = (
     STARVED,
