@@ -6,6 +6,7 @@
   const said = document.getElementById("said");
   const map = document.getElementById("map");
   const colours = map?.textContent.trim(); // what they mean stands in the map's place
+  map?.replaceChildren();
   const { served, own, other_jdks, other_loads } = JSON.parse(document.getElementById("page-data").textContent);
   const selects = Array.from(picker.elements).filter((one) => one.name);
   const { host: hosts, workload: workloads, database } = picker.elements;
