@@ -167,10 +167,11 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     finally:
-        _show(rows, console)
         for one in missing:
             print(one, file=sys.stderr)
-        keep(arguments.json, "rows", rows, None if missing else host)
+        if rows:
+            _show(rows, console)
+            keep(arguments.json, "rows", rows, None if missing else host)
     return 1 if missing or not all(map(meets, rows)) else 0
 
 

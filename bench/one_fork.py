@@ -37,7 +37,7 @@ PRECISION = 0.05
 def keep(file: Path | None, name: str, found: Sequence[BaseModel], host: Mapping[str, object] | None) -> None:
     """Write what was found to `file`, under `name`; `host`: None if not all was measured, and then into a file beside
     it."""
-    if file is None or not found:
+    if file is None:
         return
     to = file if host is not None else file.with_suffix(".part.json")
     to.write_text(json.dumps({**(host or {}), name: [one.model_dump() for one in found]}, indent=1) + "\n")

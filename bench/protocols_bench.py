@@ -161,6 +161,8 @@ def pairs(blocks: Sequence[dict[str, Any]], column: int) -> Iterator[Pair]:
         names = [name for name in dict.fromkeys(name for arms in here for name in arms) if name != "liberty"]
         for name in names:
             both = [(arms[name], arms["liberty"]) for arms in here if {name, "liberty"} <= arms.keys()]
+            if not both:
+                continue
             told = [
                 (
                     _alone(one, other, column),
@@ -170,8 +172,6 @@ def pairs(blocks: Sequence[dict[str, Any]], column: int) -> Iterator[Pair]:
                 for one, other in both
             ]
             told = [every for every in told if every[0] is not None and len(every[2]) > 1]
-            if not both:
-                continue
             yield Pair(
                 place=place,
                 arms=f"{name} / liberty",
@@ -215,7 +215,7 @@ def _lost(arms: Iterable[dict[str, Any]]) -> float:
 
 def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: float) -> bool:
     """Print the tables; return whether everything is as it should be, and a pair could be judged."""
-    judged, good = False, True
+    good = True
     everywhere: dict[str, list[float]] = {}
     ratios = Table(title="the same forks, both ways")
     for name in ("where", "arms", "blocks", "separate", "stretches", "turns", "difference", "SD separate", "SD turns"):
@@ -227,7 +227,6 @@ def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: f
         if len(pair.interleaved) < 3:
             console.print(f"{pair.place}, {pair.arms}: {len(pair.interleaved)} blocks are too few")
             continue
-        judged = True
         differences = [two - one for one, two in zip(pair.stretches, pair.interleaved, strict=True)]
         ratios.add_row(
             pair.place, pair.arms, str(len(differences)), ratio_words(pair.separate), ratio_words(pair.stretches),
@@ -248,7 +247,7 @@ def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: f
         ratios.add_row("all of these", arms, str(len(logs)), "", "", "", ratio_words(logs), "", "")
     console.print(ratios)
     console.print(costs)
-    return judged and good
+    return bool(everywhere) and good
 
 
 def _costs(pair: Pair, table: Table, *, round_s: float, rewarm_s: float) -> bool:

@@ -146,8 +146,9 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     finally:
-        _show(outcomes, console)
-        keep(arguments.json, "outcomes", outcomes, host)
+        if outcomes:
+            _show(outcomes, console)
+            keep(arguments.json, "outcomes", outcomes, host)
     return 0 if all(_meets(one) for one in outcomes if one.on == "sut") else 1
 
 

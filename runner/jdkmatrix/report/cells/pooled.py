@@ -18,11 +18,11 @@ MAX_CURVE_POINTS = 80
 @dataclass(frozen=True)
 class Pooled:
     """All requests of a cell. `percentiles`: those with enough slower requests; without an interval where a fork's own
-    is a bound (`bounded`: in how many it is, by name). `histogram`: of all requests, as the
-    driver encodes it; None where it writes none, so that nothing here is exact. `fell_short`: the number of its `forks`
-    in which the server did not do all that it was asked for, so that percentiles are at least these; `lower_bounds`:
-    how many requests are in it with the time that they had waited for an answer, None where the driver leaves such
-    requests out; `overstated`: in how many forks the driver was so late that a percentile, by name, is at most that."""
+    is a bound (`bounded`: in how many it is, by name). `histogram`: of all requests, as the driver encodes it; None
+    where it writes none, so that nothing here is exact. `fell_short`: the number of its `forks` in which the server did
+    not do all that it was asked for, so that percentiles are at least these; `lower_bounds`: how many requests are in
+    it with the time that they had waited for an answer, None where the driver leaves such requests out; `overstated`:
+    in how many forks the driver was so late that a percentile, by name, is at most that."""
 
     kind: Kind
     count: int

@@ -150,8 +150,7 @@ def _runs(measured: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Iterator[M
 def _new(now: Sequence[str], before: Sequence[str], *, same_load: bool) -> tuple[str, ...]:
     """Return what is new. A load that is derived from a capacity comes to another rate or number of connections in each
     run, and is the same load."""
-    told = [one for one, was in zip(now, before, strict=True) if one != was]
-    return tuple(told[1:] if same_load and now[0] != before[0] else told)
+    return tuple(one for one, was in zip(now[same_load:], before[same_load:], strict=True) if one != was)
 
 
 def _time_ms(told: str) -> int | None:

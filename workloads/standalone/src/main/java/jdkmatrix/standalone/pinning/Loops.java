@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import jdkmatrix.common.histogram.Histograms;
+import jdkmatrix.standalone.result.FirstFailure;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -22,7 +22,7 @@ final class Loops {
     private final LongAdder lowerBounds = new LongAdder();
     private final AtomicInteger served = new AtomicInteger();
     private final List<Thread> threads = new ArrayList<>();
-    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final FirstFailure failure = new FirstFailure();
     private volatile boolean stopped;
 
     /** The measured time begins after {@code warmupNs} and lasts {@code durationNs}. */
@@ -85,19 +85,15 @@ final class Loops {
     }
 
     /** Throws the first failure of a call, if one failed: a thread that ended early does less than it was asked for. */
-    void rethrow() {
-        switch (failure.get()) {
-            case null -> {}
-            case Error error -> throw error;
-            case Throwable exception -> throw (RuntimeException) exception;
-        }
+    void rethrow() throws Exception {
+        failure.rethrow();
     }
 
     private void loopUntilFailed(Blocking blocking) {
         try {
             loop(blocking);
         } catch (RuntimeException | Error failed) {
-            failure.compareAndSet(null, failed);
+            failure.failed(failed);
             stop();
         }
     }

@@ -1,6 +1,5 @@
 package jdkmatrix.standalone.pinning;
 
-import java.io.IOException;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -41,7 +40,7 @@ final class PinningExperiment {
         return Findings.of(expected, () -> block(expected));
     }
 
-    private Findings block(Expected expected) throws IOException, InterruptedException, ReflectiveOperationException {
+    private Findings block(Expected expected) throws Exception {
         String withoutEvents = plan.virtual() ? FlightRecording.unavailable() : "only virtual threads can be pinned";
         if (withoutEvents != null) {
             return measure(expected, null, PinnedReport.unavailable(withoutEvents));
@@ -52,8 +51,7 @@ final class PinningExperiment {
     }
 
     /** @param none what is reported without a probe */
-    private Findings measure(Expected expected, PinnedProbe probe, PinnedReport none)
-            throws IOException, InterruptedException, ReflectiveOperationException {
+    private Findings measure(Expected expected, PinnedProbe probe, PinnedReport none) throws Exception {
         // Made before the clock runs, so that a thread that waits for its start waits for a carrier, not for this.
         Blocking[] blockings = blockings();
         try (Sampler carriers = new Sampler("carriers", SAMPLE_MS, this::lookAtCarriers)) {

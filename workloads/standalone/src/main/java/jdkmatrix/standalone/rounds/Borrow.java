@@ -51,7 +51,7 @@ final class Borrow implements Operation {
             } else {
                 giveBack(pool.getConnection());
             }
-            if (!had && tally.isMeasuring() && !tally.isOver()) {
+            if (!had && tally.isMeasuring()) {
                 had = true;
                 served.incrementAndGet();
             }

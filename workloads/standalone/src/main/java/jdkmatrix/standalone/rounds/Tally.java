@@ -3,8 +3,8 @@ package jdkmatrix.standalone.rounds;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import jdkmatrix.common.histogram.Histograms;
+import jdkmatrix.standalone.result.FirstFailure;
 import org.HdrHistogram.Histogram;
 
 /** Counts what tasks have done so far. Thread-safe, except where noted. */
@@ -12,7 +12,7 @@ final class Tally {
     private final AtomicLong operations = new AtomicLong(); // a LongAdder costs more for a thread that counts once
     private final Queue<AtomicLong> counters = new ConcurrentLinkedQueue<>();
     private volatile Histogram waits = Histograms.createShared();
-    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final FirstFailure failure = new FirstFailure();
     private volatile boolean measuring;
     private volatile boolean over;
     private volatile long rounds;
@@ -52,7 +52,7 @@ final class Tally {
     }
 
     boolean isMeasuring() {
-        return measuring;
+        return measuring && !over;
     }
 
     /** Records tasks that never ended. Only the thread that waits for them may set and read this. */
@@ -66,12 +66,12 @@ final class Tally {
 
     /** Ends the time; the first failure counts. */
     void failed(Throwable why) {
-        failure.compareAndSet(null, why);
+        failure.failed(why);
         over = true;
     }
 
     boolean hasFailed() {
-        return failure.get() != null;
+        return failure.isThere();
     }
 
     void end() {
@@ -91,10 +91,6 @@ final class Tally {
     }
 
     void rethrow() throws Exception {
-        switch (failure.get()) {
-            case null -> {}
-            case Error error -> throw error;
-            case Throwable exception -> throw (Exception) exception;
-        }
+        failure.rethrow();
     }
 }
