@@ -13,7 +13,7 @@ from pathlib import Path
 from jdkmatrix.cli.reporting import why_not_written, write_site
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project
-from jdkmatrix.report.site.child_processes import end_child, with_parent
+from jdkmatrix.report.site.child_processes import end_child, wait_for, with_parent
 
 SHARE_MAX = 0.05  # of a run's time
 
@@ -57,7 +57,7 @@ def write_site_apart(project: Project, runs: Sequence[Path], site: Path | None) 
     process = get_context("spawn").Process(target=_write, args=(project, runs, site))
     process.start()
     try:
-        process.join()
+        wait_for(process)
     finally:
         end_child(process)
     if process.exitcode:

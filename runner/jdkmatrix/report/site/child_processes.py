@@ -1,4 +1,7 @@
-"""Child processes of this one: they end when it does, and are gone before it goes on."""
+"""Child processes of this one: they end when it does, and are gone before it goes on.
+
+Python handles a signal between two steps of its main thread. One that arrives right before a blocking call, or in
+another thread, is seen when that call returns: so no wait for a child blocks for longer than `LOOKED_UP_S`."""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from multiprocessing import active_children, parent_process
 from multiprocessing.process import BaseProcess
 from threading import Thread
 
-_ASKED_AGAIN_S = 1.0
+LOOKED_UP_S = 1.0
+_ASKED_TIMES = 60  # a site that is half written, and may be large, is removed meanwhile
 
 
 def with_parent(end: Callable[[], object]) -> None:
@@ -28,9 +32,17 @@ def end_children() -> None:
         end_child(process)
 
 
-def end_child(process: BaseProcess) -> None:
-    """Send SIGTERM until the process has ended: Python sees a signal that arrives right before a blocking call only
-    when another one interrupts that call."""
+def wait_for(process: BaseProcess) -> None:
     while process.is_alive():
+        process.join(LOOKED_UP_S)
+
+
+def end_child(process: BaseProcess) -> None:
+    """Send SIGTERM until the process has ended; kill one that does not end."""
+    for _ in range(_ASKED_TIMES):
+        if not process.is_alive():
+            return
         process.terminate()
-        process.join(_ASKED_AGAIN_S)
+        process.join(LOOKED_UP_S)
+    process.kill()
+    process.join()

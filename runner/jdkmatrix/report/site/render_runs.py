@@ -8,7 +8,7 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +23,7 @@ from jdkmatrix.domain.gc_pause import frozen
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.html.page import pages_of
-from jdkmatrix.report.site.child_processes import end_children, with_parent
+from jdkmatrix.report.site.child_processes import LOOKED_UP_S, end_children, with_parent
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.run_pages import IN_FULL, CellFiles, RunWriter
 from jdkmatrix.store.loaded import LoadedRun
@@ -92,7 +92,7 @@ def make_all(
     context.set_forkserver_preload([__name__])
     with ProcessPoolExecutor(count, context, initializer=_begin, initargs=(make,)) as pool:
         try:
-            yield from pool.map(_do, jobs)
+            yield from map(_outcome, [pool.submit(_do, job) for job in jobs])
         except BaseException as error:
             end_children()
             if not isinstance(error, BrokenProcessPool):
@@ -124,6 +124,12 @@ def _begin(do: Callable[[Any], Any]) -> None:
 
 def _do(job: Any) -> Any:
     return _doing[0](job)
+
+
+def _outcome(future: Future[RenderedRun | str]) -> RenderedRun | str:
+    while not wait([future], LOOKED_UP_S).done:
+        pass
+    return future.result()
 
 
 def _end(*_: object) -> None:

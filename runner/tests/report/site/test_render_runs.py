@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from multiprocessing import active_children
+from operator import methodcaller
 from pathlib import Path
 from typing import ClassVar
 
@@ -41,13 +42,14 @@ from tests.support.served_runs import QUICK, made_up
 from tests.support.shipped import JDKS, LOADS, MATRIX, REGISTRY, TEMPLATES
 from tests.support.sites import background, later, stored
 
-# The first cell is written before processes are forked for the others. Each sleeping process misses its first SIGTERM,
-# as it may miss one that comes right before it falls asleep.
+# Of eight runs, two are made at a time. The first cell is written before processes are forked for the others. Each
+# sleeping process misses its first SIGTERM, as it may miss one that comes right before it falls asleep.
 SLEEPERS = """
 import os, signal, sys, time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Thread, get_ident
 from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.report.site import render_runs
 from jdkmatrix.store.runs import RunStore
@@ -64,10 +66,15 @@ def load(run):
     loaded = RunStore(run).load()
     return replace(loaded, whole=partial(fall_asleep, loaded.cells[0]))
 
+def stop_here():
+    sys.stdin.readline()
+    signal.pthread_kill(get_ident(), signal.SIGINT)
+
 if __name__ == "__main__":
     run, site, templates = map(Path, sys.argv[1:])
-    render_runs.processes, render_runs.writers = lambda *_: 2, lambda *_: [2, 2]
-    runs = [render_runs.SiteRun("sleeper", partial(load, run)) for _ in range(2)]
+    render_runs.processes, render_runs.writers = lambda *_: 2, lambda *_: [2] * 8
+    runs = [render_runs.SiteRun("sleeper", partial(load, run)) for _ in range(8)]
+    Thread(target=stop_here, daemon=True).start()
     with stoppable():
         list(render_runs.make_all(runs, site, templates, ()))
 """
@@ -186,20 +193,44 @@ def test_a_process_that_is_killed_is_one_message(
     assert not active_children()
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGKILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_no_process_outlives_its_parent(tmp_path: Path, served: LoadedRun, number: signal.Signals, status: int) -> None:
+def stop_in_another_thread(waiting: subprocess.Popen[bytes]) -> None:
+    assert waiting.stdin is not None
+    waiting.stdin.write(b"stop\n")
+    waiting.stdin.flush()
+
+
+@pytest.mark.parametrize(
+    ("stop", "status"),
+    [
+        (methodcaller("send_signal", signal.SIGKILL), -9),
+        (methodcaller("send_signal", signal.SIGINT), 130),
+        (methodcaller("send_signal", signal.SIGTERM), 143),
+        (stop_in_another_thread, 130),
+    ],
+    ids=["SIGKILL", "SIGINT", "SIGTERM", "SIGINT in another thread"],
+)
+def test_no_process_outlives_its_parent(
+    tmp_path: Path, served: LoadedRun, stop: Callable[[subprocess.Popen[bytes]], None], status: int
+) -> None:
     stored(tmp_path / "run", served)
-    program = tmp_path / "sleepers.py"
+    program, errors = tmp_path / "sleepers.py", tmp_path / "errors"
     program.write_text(SLEEPERS)
     command = [sys.executable, str(program), str(tmp_path / "run"), str(tmp_path), str(TEMPLATES)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as waiting:
+    pipe = subprocess.PIPE
+    with errors.open("wb") as err, subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=err) as waiting:
         try:
             assert waiting.stdout is not None
             assert waiting.stdout.read(4) == b"zzzz"
             workers = psutil.Process(waiting.pid).children(recursive=True)
-        finally:
-            waiting.send_signal(number)
+            stop(waiting)
+        except BaseException:
+            waiting.kill()
+            raise
+        waiting.wait()
     assert waiting.returncode == status
+    if status > 0:
+        name = signal.Signals(status - 128).name
+        assert errors.read_text() == f"matrix: stopped by {name}; finished work is kept\n"
     assert len(workers) == 8  # two for runs with two each for cells, one that forks the first, one that tidies up
     _, alive = psutil.wait_procs(workers, timeout=60)
     for one in alive:
