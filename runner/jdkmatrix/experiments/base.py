@@ -26,7 +26,7 @@ def at(seen: object, keys: str) -> Any:
     return seen
 
 
-_WITH_BOUNDS = ("latency.", "latency_to_end.")  # distributions that include the `lower_bounds`
+_WITH_BOUNDS = ("latency.", "latency_to_end.", "waited.")  # distributions that include the `lower_bounds`
 
 
 @dataclass(frozen=True)

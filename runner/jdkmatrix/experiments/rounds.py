@@ -69,6 +69,8 @@ class Rounds(Experiment):
         yield FactRow("Operations", f"{done}, in {plural(seen['rounds'], 'round')}")
         if seen["stuck"]:
             yield FactRow("Never ended", plural(seen["stuck"], "task"))
+        if bounds := seen.get("lower_bounds"):
+            yield FactRow("Lower bounds", f"{bounds:,} times, of operations that had not ended with the time")
         yield FactRow("CPU of the process", f"{digits(seen['cpu_s'], 3)} s")
         yield FactRow("Carriers of virtual threads", f"{seen['parallelism']:,}")
         for name, value in sorted(seen["about"].items()):

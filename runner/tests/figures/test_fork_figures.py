@@ -185,11 +185,12 @@ def test_figures_that_are_read_in_steps_are_known_no_better_than_that() -> None:
 def test_a_percentile_of_a_program_among_what_had_not_ended_is_at_least_that_and_of_few_is_none() -> None:
     """A hundred threads that find no carrier wait the whole time; a tail of few values is no figure."""
 
-    def figure(metric: str, lower_bounds: int, count: int) -> ForkFigure | None:
-        latency = {"count": count, "percentiles_us": {"50": 2e6, "99": 6e6}}
-        seen = {**RESULT["seen"], "latency": latency, "lower_bounds": lower_bounds}
+    def figure(metric: str, lower_bounds: int, count: int, of: str = "pinning") -> ForkFigure | None:
+        times = {"count": count, "percentiles_us": {"50": 2e6, "99": 6e6}}
+        seen = {**RESULT["seen"], "latency": times, "waited": times, "lower_bounds": lower_bounds}
         readings = (WindowReading(metric=metric, value=6000.0),)
-        fork = program_fork(1, result(1.0, seen=seen)).model_copy(update={"windows": ()})
+        told = result(1.0, seen=seen).model_copy(update={"experiment": of})
+        fork = program_fork(1, told).model_copy(update={"windows": ()})
         by_id = {one.id: found for one, found in OF_EXPERIMENTS.items() if one in measurands(fork.result).values()}
         with mock.patch.object(Fork, "readings", readings):
             return by_id[metric].of(fork, SaturateLoad(connections=1))
@@ -198,6 +199,7 @@ def test_a_percentile_of_a_program_among_what_had_not_ended_is_at_least_that_and
     assert figure("p50", 0, 100) == ForkFigure(6000.0)
     assert figure("p99", 100, 5000) == ForkFigure(6000.0, Bound.AT_LEAST)
     assert figure("p99", 0, 5000) == ForkFigure(6000.0) and figure("p99", 0, 999) is None
+    assert figure("p99", 100, 5000, "borrow") == ForkFigure(6000.0, Bound.AT_LEAST)
     medians = overall([ForkFigure(1.0), ForkFigure(6.0, Bound.AT_LEAST), ForkFigure(2.0)], "median")
     assert medians is not None and (medians.value, medians.bound, medians.bounded) == (2.0, Bound.AT_LEAST, 1)
 

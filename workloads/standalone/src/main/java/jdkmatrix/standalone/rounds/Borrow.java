@@ -46,7 +46,7 @@ final class Borrow implements Operation {
             if ((borrows.getPlain() + phase) % TIMED_OF == 0) {
                 long askedNs = System.nanoTime();
                 Connection connection = pool.getConnection();
-                tally.waited(System.nanoTime() - askedNs);
+                tally.waitedSince(askedNs);
                 giveBack(connection);
             } else {
                 giveBack(pool.getConnection());

@@ -73,11 +73,12 @@ final class Puts implements Operation {
         long startNs = System.nanoTime();
         try (Connection connection = pool.getConnection()) {
             if (tally.isOver()) { // otherwise thousands that wait for one would all go on to put
+                tally.waitedSince(startNs);
                 return;
             }
             put(connection, puts.getAndIncrement() % KEYS);
         }
-        tally.waited(System.nanoTime() - startNs);
+        tally.waitedSince(startNs);
         tally.done(1);
     }
 

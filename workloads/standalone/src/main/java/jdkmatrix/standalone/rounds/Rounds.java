@@ -99,6 +99,7 @@ final class Rounds {
                 done == 0 ? null : cpuS * 1e6 / done,
                 done == 0 || allocated == null ? null : (double) allocated / done,
                 Distribution.of(tally.waits()),
+                tally.lowerBounds(),
                 Carriers.parallelism(),
                 operation.about());
         return new Findings(outcome(tally), expected, seen, new MeasuredSpan(from.ns, to.ns));

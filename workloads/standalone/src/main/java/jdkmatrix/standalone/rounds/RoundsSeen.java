@@ -12,6 +12,7 @@ import jdkmatrix.common.histogram.Distribution;
  * @param cpuUsPerOperation null where nothing was done
  * @param allocatedBytesPerOperation by all threads; null where the JVM does not count, or nothing was done
  * @param waited by all operations, or by one in a few; null where the operation does not record it
+ * @param lowerBounds how many of these had not ended with the time, each with what had passed of it
  * @param parallelism of the scheduler of virtual threads
  * @param about as the operation says
  */
@@ -25,5 +26,6 @@ public record RoundsSeen(
         Double cpuUsPerOperation,
         Double allocatedBytesPerOperation,
         Distribution waited,
+        long lowerBounds,
         int parallelism,
         Map<String, String> about) {}

@@ -11,10 +11,12 @@ import org.HdrHistogram.Histogram;
 final class Tally {
     private final AtomicLong operations = new AtomicLong(); // a LongAdder costs more for a thread that counts once
     private final Queue<AtomicLong> counters = new ConcurrentLinkedQueue<>();
+    private final AtomicLong lowerBounds = new AtomicLong();
     private volatile Histogram waits = Histograms.createShared();
     private final FirstFailure failure = new FirstFailure();
     private volatile boolean measuring;
-    private volatile boolean over;
+    private volatile long endedNs;
+    private volatile boolean over; // set after `endedNs`
     private volatile long rounds;
     private long stuck;
 
@@ -38,10 +40,17 @@ final class Tally {
         return counter;
     }
 
-    /** Records how long one operation took, or waited for what it needs; ignored once the time is over. */
-    void waited(long ns) {
+    /**
+     * Records how long one operation took, or waited for what it needs, up to now. One that was under way when the time
+     * ended is recorded as what had passed of it, a lower bound; one that began later, not at all.
+     */
+    void waitedSince(long beganNs) {
+        long nowNs = System.nanoTime();
         if (!over) {
-            Histograms.record(waits, ns);
+            Histograms.record(waits, nowNs - beganNs);
+        } else if (endedNs - beganNs > 0) {
+            Histograms.record(waits, endedNs - beganNs);
+            lowerBounds.incrementAndGet();
         }
     }
 
@@ -67,7 +76,7 @@ final class Tally {
     /** Ends the time; the first failure counts. */
     void failed(Throwable why) {
         failure.failed(why);
-        over = true;
+        end();
     }
 
     boolean hasFailed() {
@@ -75,6 +84,7 @@ final class Tally {
     }
 
     void end() {
+        endedNs = System.nanoTime();
         over = true;
     }
 
@@ -86,8 +96,13 @@ final class Tally {
         return operations.get() + counters.stream().mapToLong(AtomicLong::get).sum();
     }
 
+    /** Returns the recorded times, {@link #lowerBounds} of them included. */
     Histogram waits() {
         return waits;
+    }
+
+    long lowerBounds() {
+        return lowerBounds.get();
     }
 
     void rethrow() throws Exception {

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
 import jdkmatrix.common.jdbc.ConnectionPools;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -43,6 +44,22 @@ class PutsTest {
                         default -> null;
                     }));
         }
+    }
+
+    @Test
+    void aTaskThatHadNoConnectionInTimeIsALowerBound(@TempDir Path folder) throws Exception {
+        Tally tally = new Tally();
+        try (Puts puts = Puts.into(folder, 1, false)) {
+            Database.onBorrow = tally::end;
+            Database.TOLD.clear();
+            puts.perform(tally);
+        } finally {
+            Database.onBorrow = () -> {};
+        }
+        assertEquals(List.of(), List.copyOf(Database.TOLD));
+        assertEquals(0, tally.operations());
+        assertEquals(1, tally.lowerBounds());
+        assertEquals(1, tally.waits().getTotalCount());
     }
 
     @ParameterizedTest
