@@ -22,7 +22,7 @@ from jdkmatrix.domain.quantities import MISSING, digits, plural, with_unit
 from jdkmatrix.records.claims import BandOrigin, ClaimCheck, ClaimRecord
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence, not_steady_words, seen_words
 from jdkmatrix.report.words.numbers import Figure, missing, with_interval
-from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, places
+from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, place, places
 
 # Factors from the unit of a published figure to the one in which a figure is shown here.
 _FACTORS = {
@@ -209,7 +209,7 @@ def _check(claim: ClaimRecord, check: ClaimCheck, found: CheckEvidence) -> Judge
     return JudgedCheck(check, band, origin, unit, _first(cells, order), cells)
 
 
-def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, place: Place | None, family: int) -> JudgedCell:
+def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, placed: Place | None, family: int) -> JudgedCell:
     def judged(verdict: ClaimVerdict, why: str | None = None, blocks: int | None = None) -> JudgedCell:
         return JudgedCell(**{**vars(cell), "verdict": verdict, "band": band, "why": why, "blocks": blocks})
 
@@ -218,13 +218,15 @@ def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, place: Place | None
     if cell.absent:
         unknown = all(one.value is None for one in cell.absent)
         return judged(ClaimVerdict.NOT_MEASURED if unknown else ClaimVerdict.CAUSE_ABSENT)
-    if place is Place.INSIDE:
+    if placed is Place.INSIDE:
         return judged(ClaimVerdict.REPRODUCED)
-    if place is Place.OUTSIDE:
+    if placed is Place.OUTSIDE:
         return judged(ClaimVerdict.NOT_SEEN if check.one_is_enough else ClaimVerdict.CONTRADICTED)
     why = None
     if cell.estimate.low is None and cell.estimate.high is None:
         why = "bounds that exclude each other" if cell.estimate.one_sided else "one block, no interval"
+    elif (alone := place(cell.estimate, band)) is not Place.OPEN:
+        why = f"by itself it lies {alone.value} the band, but one of {family} may do so by chance"
     needed = blocks_to_decide(cell.estimate, band, family=family, one_is_enough=check.one_is_enough)
     return judged(ClaimVerdict.INCONCLUSIVE, why, needed)
 
