@@ -28,6 +28,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from jdkmatrix.cli.measuring_lock import alone_on_this_host
 from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import DriverSession, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver
@@ -108,7 +109,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         driver = _driver(options, console.print)
         load_before = os.getloadavg()[0]
-        goals, info = _measure(driver, cpus[0], cpus[1], options.repeats, console.print)
+        with alone_on_this_host():
+            goals, info = _measure(driver, cpus[0], cpus[1], options.repeats, console.print)
     except MatrixError as error:
         console.print(f"loadgen_bench: {error}", highlight=False)
         return 2

@@ -1,8 +1,9 @@
-"""Measure how long planning 100,000 cells takes, beside 50,000 in the same run: twice as many may take twice as long.
+"""Measure how long planning 100,000 cells takes, beside 50,000 in the same run: twice as many may take twice as long,
+and half a time more where the host is noisy.
 
     python bench/plan_bench.py [--cells N] [--repeats N]
 
-Exit status: 0 the goal is met, 1 it is missed.
+Exit status: 0 both goals are met, 1 one is missed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from jdkmatrix.run.plan import make_plan, select_cells
 
 ROOT = Path(__file__).parents[1]
 GOAL_S = 2.0
+GROWTH_MAX = 2.5  # of the time, from half of the cells to all
 _EXECUTORS = ("liberty", "virtual", "platform", "cached")
 _CPUS = 50
 _JDKS = 5
@@ -35,7 +37,7 @@ def matrix_of(cells: int) -> Matrix:
         **{"workload": ["mp-ping"], "server": ["open-liberty"], "jdk": data["axes"]["jdk"][:_JDKS]},
         **{"executor": list(_EXECUTORS), "wait_us": [0], "load": ["saturate-50"]},
     }
-    data["profiles"] = {"p": {"description": "", "blocks": 2, "windows": 2, "window_s": 3, "select": select}}
+    data["profiles"]["p"] = {"description": "", "blocks": 2, "windows": 2, "window_s": 3, "select": select}
     return parse_files(files)
 
 
@@ -58,8 +60,9 @@ def main() -> int:
         tries = [planned_s(matrix) for _ in range(options.repeats)]
         medians.append(statistics.median(seconds for _, seconds in tries))
         print(f"{tries[0][0]:,} cells: {medians[-1]:.2f} s, median of {options.repeats}")
-    print(f"twice as many cells take {medians[1] / medians[0]:.2f} times as long; the goal is {GOAL_S:g} s")
-    return 0 if medians[1] <= GOAL_S else 1
+    growth = medians[1] / medians[0]
+    print(f"twice as many cells take {growth:.2f} times as long (at most {GROWTH_MAX:g}); the goal is {GOAL_S:g} s")
+    return 0 if medians[1] <= GOAL_S and growth <= GROWTH_MAX else 1
 
 
 if __name__ == "__main__":
