@@ -14,6 +14,7 @@ from tests.support.experiment_runs import experiments_run
 from tests.support.records import altered_run
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.sites import later, site_of
+from tests.support.waiting import HANGS_S
 
 MATRIX = Shape(
     executors=("liberty", "virtual", "platform"), cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True
@@ -31,7 +32,7 @@ def browser() -> Iterator[Browser]:
         pytest.fail(
             "these tests need Chromium on PATH: install the package chromium (Debian: apt-get install chromium)"
         )
-    expect.set_options(timeout=60_000)  # other tests run beside these
+    expect.set_options(timeout=HANGS_S * 1000)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         yield started

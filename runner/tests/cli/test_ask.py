@@ -29,6 +29,7 @@ from jdkmatrix.run.plan import select_cells
 from tests.support.machines import METERED, VM, machine
 from tests.support.project import ROOT, called, make_project, matrix_command
 from tests.support.shipped import FILES, MATRIX
+from tests.support.waiting import HANGS_S
 
 HERE = AskedHost(("temurin-21.0.8", "temurin-25"), 1, {"spring-boot-3.5": "3.5.6", "open-liberty-23.0.0.9": "23.0.0.9"})
 LARGE = replace(HERE, cpus=47)
@@ -397,6 +398,6 @@ def on_terminal(home: Path, steps: Sequence[tuple[str, str]], *arguments: str) -
                 shown += more.decode("utf-8", "replace")
         except OSError:  # its end is closed
             pass
-        assert started.wait(60) == 0
+        assert started.wait(HANGS_S) == 0
     os.close(ours)
     return shown

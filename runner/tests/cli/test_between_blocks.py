@@ -23,7 +23,7 @@ from jdkmatrix.provision.project import Project
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import stored
-from tests.support.waiting import wait_until
+from tests.support.waiting import HANGS_S, wait_until
 
 
 def test_the_site_is_written_after_every_block_as_long_as_that_costs_little() -> None:
@@ -111,7 +111,7 @@ def test_a_run_that_ends_meanwhile_leaves_no_process_and_no_half_of_a_site(numbe
         os.killpg(process.pid, number)
     else:
         process.kill()
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=HANGS_S)
     wait_until(lambda: not alive(process.pid))  # Python's own helper ends when it sees that its parent has
     assert [*sites.iterdir()] == []
     assert process.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)

@@ -17,6 +17,7 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.subjects.parts import Parts
 from tests.support.project import called, make_project
+from tests.support.waiting import HANGS_S
 
 
 def test_while_one_run_measures_another_is_refused_whatever_its_cache_and_the_site_waits(
@@ -54,7 +55,7 @@ def test_a_run_of_another_user_is_refused_too() -> None:
     with measuring_lock.alone_on_this_host():
         other = multiprocessing.get_context("fork").Process(target=_refused_as, args=(65534,))
         other.start()
-        other.join(30)
+        other.join(HANGS_S)
     assert other.exitcode == 0
 
 

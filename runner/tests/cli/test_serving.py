@@ -26,6 +26,7 @@ from tests.support.loopback import answering
 from tests.support.project import called, make_project, matrix_command
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import stored
+from tests.support.waiting import HANGS_S
 
 
 def result(folder: Path, run_id: str) -> RunStore:
@@ -50,7 +51,7 @@ def test_it_shows_the_site_on_loopback_only_and_ends_with_ctrl_c(tmp_path: Path)
             with pytest.raises(urllib.error.HTTPError, match="404"):
                 urllib.request.urlopen(f"{address}../matrix.toml")
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=30)
+            _, errors = process.communicate(timeout=HANGS_S)
         finally:
             process.kill()
     assert (process.returncode, errors) == (0, "")
@@ -77,7 +78,7 @@ def served(site: Path, **limits: float) -> Iterator[int]:
 
 def asked(port: int, path: str, *headers: str) -> tuple[int, str]:
     """Return the status and the whole answer, whose headers must tell a browser what it may do."""
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=HANGS_S) as connection:
         connection.sendall("\r\n".join([f"GET {path} HTTP/1.0", *headers, "", ""]).encode())
         with connection.makefile("rb") as file:
             answer = file.read().decode()
@@ -125,7 +126,7 @@ def test_a_page_may_do_what_it_says_itself_and_other_files_nothing(site: Path) -
 def test_a_connection_too_many_is_closed_and_one_that_is_silent_or_slow_makes_room(site: Path) -> None:
     with ExitStack() as stack:
         port = stack.enter_context(served(site, connections_max=3, request_s_max=1))
-        new = (stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30)) for _ in range(4))
+        new = (stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=HANGS_S)) for _ in range(4))
         silent, half, slow, too_many = new
         half.sendall(b"GET / HT")
         assert too_many.recv(1) == b"", "there is no room for it"
@@ -148,7 +149,7 @@ def test_ctrl_c_while_a_connection_gets_its_thread_still_ends_it(site: Path, mon
         raise KeyboardInterrupt
 
     with LoopbackServer(0, site) as server, ExitStack() as stack:
-        browser = stack.enter_context(socket.create_connection(("127.0.0.1", server.server_address[1]), timeout=30))
+        browser = stack.enter_context(socket.create_connection(("127.0.0.1", server.server_port), timeout=HANGS_S))
         browser.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
         monkeypatch.setattr(threading.Thread, "start", served_and_stopped)
         with pytest.raises(KeyboardInterrupt):

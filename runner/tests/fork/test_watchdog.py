@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.config.model import Server
 from jdkmatrix.fork.watchdog import DiskFullError, FloodError, Watchdog, breach, file_sizes, shorten_logs
+from tests.support.waiting import HANGS_S
 
 RULES = Server(
     first_response_timeout_s=1, ready_without_port_s=1, stop_timeout_s=1, smt=False, answer_timeout_s=1,
@@ -40,7 +41,7 @@ def test_a_flood_ends_the_server_while_it_is_loaded(tmp_path: Path) -> None:
         watchdog.check()
         (tmp_path / "deep").mkdir()
         (tmp_path / "deep" / "messages.log").write_bytes(b"x" * 1001)
-        assert ended.wait(20)
+        assert ended.wait(HANGS_S)
         with pytest.raises(FloodError, match="log_bytes_max"):
             watchdog.check()
 
@@ -68,7 +69,7 @@ def test_files_that_go_while_they_are_counted_are_no_fault(tmp_path: Path) -> No
 def test_a_watch_that_fails_fails_the_fork(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     with pytest.raises(FileNotFoundError), Watchdog(gone, RULES, lambda: None) as watchdog:
-        watchdog._thread.join(20)
+        watchdog._thread.join(HANGS_S)
 
 
 @settings(max_examples=20)

@@ -16,14 +16,14 @@ import pytest
 
 from jdkmatrix.host import launch
 from jdkmatrix.host.ending import LaunchError, check_launched
-from tests.support.waiting import has_ended, wait_until
+from tests.support.waiting import HANGS_S, has_ended, wait_until
 
 
 def test_the_pid_is_the_program_on_its_cpus() -> None:
     cpu = max(os.sched_getaffinity(0))
     script = "import os; print(os.getpid(), sorted(os.sched_getaffinity(0)), flush=True)"
     process = launch.spawn([sys.executable, "-c", script], cpus=[cpu], stdout=subprocess.PIPE)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=HANGS_S)
     assert output.decode().split(" ", 1) == [str(process.pid), f"[{cpu}]\n"]
     assert process.returncode == 0
 
@@ -31,7 +31,7 @@ def test_the_pid_is_the_program_on_its_cpus() -> None:
 def said(command: list[str], **how: Any) -> tuple[int, str, str]:
     """Return the status, output and errors of a program that ends by itself."""
     process = launch.spawn(command, **{"cpus": [], "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how})
-    output, errors = process.communicate(timeout=20)
+    output, errors = process.communicate(timeout=HANGS_S)
     return process.returncode, output.decode(), errors.decode()
 
 
@@ -102,7 +102,7 @@ def test_a_missing_program_is_said() -> None:
     missing = "launch: cannot start /no/such/program: No such file or directory\n"
     assert said(["/no/such/program"]) == (1, "", missing)
     with pytest.raises(OSError, match="/no/such/program") as error:
-        launch.ask(["/no/such/program"], timeout_s=60)
+        launch.ask(["/no/such/program"], timeout_s=HANGS_S)
     assert error.value.strerror == "No such file or directory"
 
 

@@ -18,6 +18,7 @@ from jdkmatrix.host.cgroup_limits import read_hierarchies
 from jdkmatrix.host.limit_groups import limit_groups
 from jdkmatrix.host.limits import LimitHost, plan_limits, read_limit_host, why_no_quota
 from jdkmatrix.records.limits import LimitHit
+from tests.support.waiting import HANGS_S
 
 pytestmark = pytest.mark.real
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
@@ -88,7 +89,7 @@ def run_greedy(greedy: list[str], what: str, limits: Limits, host: LimitHost, lo
         try:
             started_ns = time.monotonic_ns()
             with LimitWatch(process.pid, plan, groups.counters, process.kill, started_ns=started_ns) as watch:
-                status = process.wait(50)
+                status = process.wait(HANGS_S)
         finally:
             launch.terminate(process, grace_s=0)
         with log.open(errors="replace") as lines:
@@ -139,7 +140,7 @@ def test_what_a_quota_throttles_is_counted_and_the_jvm_sees_it(greedy: list[str]
     with limit_groups(plan) as groups, (tmp_path / "log").open("wb") as sink:
         process = launch.spawn([*greedy, "cpu"], cpus=CPUS, cgroups=groups.folders, stdout=sink)
         try:
-            assert process.wait(50) == 0
+            assert process.wait(HANGS_S) == 0
         finally:
             launch.terminate(process, grace_s=0)
         counted = groups.quota()

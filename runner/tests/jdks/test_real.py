@@ -90,7 +90,6 @@ def test_an_index_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
         fetch(entry)
 
 
-@pytest.mark.timeout(600)
 def test_the_newest_of_debian_sid(own_cache: Path, tmp_path: Path) -> None:
     """With a made-up `last_seen`, the build that is fetched differs from it, and the notice says so."""
     entry = CATALOGUE.entry("openjdk-28-nightly").model_copy(update={"last_seen": "28-ea+1-1-Debian"})

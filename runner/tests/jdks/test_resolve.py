@@ -24,6 +24,7 @@ from jdkmatrix.provision import nix_parts
 from jdkmatrix.provision.seal import seal
 from tests.support.jdks_doubles import VERSION, FileServer, entry, fake_jdk, file_server, packed, sha256
 from tests.support.nix_parts import write_nix_parts
+from tests.support.waiting import HANGS_S
 
 GOOD = packed()
 
@@ -218,7 +219,7 @@ def test_two_processes_fetch_once(server: FileServer) -> None:
     )
     command = [sys.executable, "-c", program, wanted.model_dump_json()]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    outputs = {process.communicate(timeout=60)[0] for process in running}
+    outputs = {process.communicate(timeout=HANGS_S)[0] for process in running}
     assert [process.returncode for process in running] == [0, 0, 0]
     assert len(outputs) == 1
     assert server.asked["/good"] == 1

@@ -62,7 +62,7 @@ LOOK_AROUND = " tests/".join(
     )
 ) + "".join(f" --ignore=tests/{name}.py" for name in RECORDED)
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.real
 
 
 def test_the_oldest_nix_evaluates_it_too(flake: FlakeCheckout) -> None:

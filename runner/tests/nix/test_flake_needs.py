@@ -28,7 +28,7 @@ ON_AXIS = PINNED & set(MATRIX.axes.jdk)
 SERVERS = {server.artefact for server in MATRIX.servers.values() if server.artefact}
 OF_QUICK = {"temurin-25", "open-liberty"}
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.real
 
 
 def select(profiles: Iterable[str]) -> set[str]:

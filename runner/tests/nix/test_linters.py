@@ -10,15 +10,16 @@ import pytest
 from tests.nix.install import nix_of_host_release
 from tests.nix.linters import linter
 from tests.support.project import ROOT
+from tests.support.waiting import HANGS_S
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(1800)]
+pytestmark = pytest.mark.real
 UNUSED = "let\n  used = 1;\n  idle = 2;\nin\nused\n"
 CLEAN = "let\n  used = 1;\nin\nused\n"
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*map(str, command)], env={"NO_COLOR": "1"}, capture_output=True, text=True, timeout=60, check=False
+        [*map(str, command)], env={"NO_COLOR": "1"}, capture_output=True, text=True, timeout=HANGS_S, check=False
     )
 
 

@@ -23,9 +23,9 @@ from jdkmatrix.provision.debian import elf
 from tests.nix import install
 from tests.nix.install import Nix, newest_nix, nix_of_host_release
 from tests.support.programs import loaded
+from tests.support.waiting import HANGS_S
 
 real = pytest.mark.real
-slow = pytest.mark.timeout(900)  # for the first test, which downloads
 NOBODY = 65534
 
 FLAKE = """\
@@ -71,7 +71,6 @@ def nix(request: pytest.FixtureRequest) -> Nix:
 
 
 @real
-@slow
 def test_it_runs_from_the_cache_on_its_own_libraries(nix: Nix) -> None:
     cache = cache_dir().resolve()
     assert nix.program.is_relative_to(cache)
@@ -83,7 +82,6 @@ def test_it_runs_from_the_cache_on_its_own_libraries(nix: Nix) -> None:
 
 
 @real
-@slow
 def test_it_builds_and_checks_and_writes_nothing_outside_the_cache(nix: Nix, tmp_path: Path) -> None:
     """Nothing was written since this module was imported, which includes installing Nix if that was needed."""
     build(nix, tmp_path)
@@ -94,7 +92,6 @@ def test_it_builds_and_checks_and_writes_nothing_outside_the_cache(nix: Nix, tmp
 
 
 @real
-@slow
 def test_the_newest_is_one_that_can_read_nixpkgs() -> None:
     """Nixpkgs wants at least 2.18 (its lib/minver.nix)."""
     old, new = (tuple(map(int, get().version.split("."))) for get in (nix_of_host_release, newest_nix))
@@ -133,7 +130,6 @@ def as_ordinary_user(folder: Path, told: Path) -> None:
 
 
 @real
-@slow
 def test_an_ordinary_user_gets_it_and_builds(open_folder: Path) -> None:
     shutil.copy2(elf.patchelf(), open_folder / "patchelf")
     told = open_folder / "told"
@@ -141,7 +137,7 @@ def test_an_ordinary_user_gets_it_and_builds(open_folder: Path) -> None:
     told.chmod(0o666)
     process = multiprocessing.get_context("fork").Process(target=as_ordinary_user, args=(open_folder, told))
     process.start()
-    process.join(600)
+    process.join(HANGS_S)
     assert told.read_text() == "built"
     assert process.exitcode == 0
     store = next((open_folder / "cache/nix/var").iterdir()) / "store"

@@ -82,7 +82,6 @@ def built(flake: FlakeCheckout, expression: str) -> Path:
 
 
 @pytest.mark.real
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("meta", "problem"),
     [
@@ -103,7 +102,6 @@ def test_the_meta_of_a_package_is_looked_at_wherever_used(flake: FlakeCheckout, 
 
 
 @pytest.mark.real
-@pytest.mark.timeout(900)
 def test_a_build_sees_stdenv_and_nothing_else(flake: FlakeCheckout) -> None:
     look, token = json.dumps(LOOK).replace("$", "\\$"), secrets.token_hex(8)  # new to every store
     (programs, *seen, uid) = built(flake, f'runCommand "look-{token}" {{ }} {look}').read_text().splitlines()
@@ -129,7 +127,6 @@ def test_no_folder_of_the_system_is_shown_and_no_jdk() -> None:
 
 
 @pytest.mark.real
-@pytest.mark.timeout(900)
 def test_python_has_what_was_chosen_and_no_matrix_beside_it(flake: FlakeCheckout) -> None:
     python = built(flake, "python3Packages.python.withPackages (p: [ p.pytest p.jinja2 ])")
     names = ("jinja2", "markupsafe", "pytest", "jdkmatrix", "numpy", "pip")

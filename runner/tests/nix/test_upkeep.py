@@ -27,7 +27,6 @@ def test_what_a_newer_release_has_replaced_goes(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
-@pytest.mark.timeout(900)
 def test_a_store_beyond_its_limit_is_collected_by_its_nix(tmp_path: Path) -> None:
     nix = replace(newest_nix(), folder=prepared(tmp_path / "own"))
     nix.run(["--init"], tmp_path, tool="nix-store")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support.project import ROOT
-from tests.support.waiting import wait_until
+from tests.support.waiting import HANGS_S, wait_until
 
 pytestmark = pytest.mark.real  # it asks for what a host needs to measure
 
@@ -70,7 +70,7 @@ def _finishes(checkout: Path) -> None:
     process = _bootstrap(checkout, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     assert process.stdout is not None and process.stdout.readline().startswith("setting up .venv")
     os.killpg(process.pid, signal.SIGHUP)
-    output, _ = process.communicate(timeout=120)
+    output, _ = process.communicate(timeout=HANGS_S)
     assert process.returncode == 0, output
     pip = [str(checkout / ".venv" / "bin" / "python"), "-m", "pip", "show", "--quiet", "tiny"]
     assert subprocess.run(pip, check=False).returncode == 0
@@ -84,7 +84,7 @@ def test_a_set_up_that_was_stopped_is_finished_by_the_next_one(checkout: Path) -
             assert process.poll() is None
             time.sleep(0.01)
         os.killpg(process.pid, number)  # as a terminal does
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=HANGS_S)
         assert process.returncode == (-9 if number == signal.SIGKILL else 128 + number)
         assert "Traceback" not in output
     half = checkout / ".venv" / "half-installed"
@@ -95,7 +95,7 @@ def test_a_set_up_that_was_stopped_is_finished_by_the_next_one(checkout: Path) -
     (checkout / "runner" / "backend.py").write_text(BROKEN)
     (checkout / "runner" / "requirements-dev.txt").write_text("")
     process = _bootstrap(checkout, "test")
-    output, _ = process.communicate(timeout=120)
+    output, _ = process.communicate(timeout=HANGS_S)
     assert process.returncode == 0, output
     assert {path.name for path in (checkout / ".venv").glob(".ready-*")} == {".ready-run", ".ready-test"}
 
@@ -111,13 +111,13 @@ def test_what_the_host_lacks_is_told_in_one_line(checkout: Path) -> None:
 
 def test_why_the_project_cannot_be_installed_is_told(checkout: Path) -> None:
     (checkout / "runner" / "backend.py").write_text(BROKEN)
-    output, _ = _bootstrap(checkout).communicate(timeout=120)
+    output, _ = _bootstrap(checkout).communicate(timeout=HANGS_S)
     assert "set-up failed: " in output and "no room for it" in output
 
 
 def test_a_checkout_that_cannot_be_written_is_told_in_one_line(checkout: Path) -> None:
     (checkout / ".build").write_text("")  # stands in for another user's folder, which does not stop root
-    output, _ = _bootstrap(checkout).communicate(timeout=120)
+    output, _ = _bootstrap(checkout).communicate(timeout=HANGS_S)
     assert output == f"set-up failed: {checkout}/.build: File exists\n"
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.project import ROOT
+from tests.support.waiting import HANGS_S
 from tests.support.workflow_steps import WORKFLOWS
 
 NOT_OURS = {".git", ".venv", ".build", "results", "site", "target"}
@@ -42,7 +43,7 @@ def linter(name: str) -> str:
 
 def lint(*command: str | Path) -> tuple[int, str]:
     done = subprocess.run(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=HANGS_S, check=False
     )
     return done.returncode, done.stdout
 

@@ -11,7 +11,7 @@ import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.command import run_logged
-from tests.support.waiting import has_ended, wait_until
+from tests.support.waiting import HANGS_S, has_ended, wait_until
 
 # Works like a command that can be stopped cleanly; the tool has a child of its own.
 PROGRAM = """
@@ -38,7 +38,7 @@ def test_it_does_not_outlive_us(tmp_path: Path, number: signal.Signals, script: 
     told = tmp_path / "pid"
     wait_until(lambda: told.exists() and told.read_text().strip())
     ours.send_signal(number)
-    assert ours.wait(60) == (-9 if number == signal.SIGKILL else 128 + number)
+    assert ours.wait(HANGS_S) == (-9 if number == signal.SIGKILL else 128 + number)
     wait_until(lambda: has_ended(int(told.read_text())))
 
 

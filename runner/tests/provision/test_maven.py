@@ -10,6 +10,7 @@ import pytest
 
 from jdkmatrix.provision import artefacts, hosttools, maven
 from jdkmatrix.provision.project import find_project
+from tests.support.waiting import HANGS_S
 
 ROOT = find_project().root
 pytestmark = pytest.mark.real
@@ -21,7 +22,7 @@ def test_the_pinned_version_is_what_runs(tmp_path: Path) -> None:
     version = artefacts.load_lock(ROOT).artefact("maven").version
     command, env = maven.maven_command(ROOT, ["--version"])
     env["HOME"] = str(tmp_path)
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=HANGS_S)
     assert f"Apache Maven {version} " in done.stdout
     assert env["JAVA_HOME"] in done.stdout
 

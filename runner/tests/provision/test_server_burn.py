@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.provision.workloads import Workloads
+from tests.support.waiting import HANGS_S
 
 
 @pytest.mark.real
@@ -16,7 +17,7 @@ def test_it_prints_one_json_object_and_agrees_with_itself(workloads: Workloads, 
     command = [str(java), "-cp", str(workloads.file("burn.jar")), "jdkmatrix.burn.Calibrate", "--seconds", "1"]
     results = []
     for _ in range(2):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS_S, check=False)
         assert (done.returncode, done.stderr) == (0, "")
         result = json.loads(done.stdout)
         assert set(result) == {"rounds_per_us", "repeats", "spread"}

@@ -26,6 +26,7 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.subjects.parts import Parts
 from tests.support.fork_setups import usual
 from tests.support.real_parts import ForkOf, Once, Silent, key, setup_of, subject_of, with_rules, with_subject
+from tests.support.waiting import HANGS_S
 
 pytestmark = pytest.mark.real
 
@@ -117,7 +118,7 @@ def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(
         root = application_of("mp-ping").context_root
 
         def burn() -> None:
-            with Connection(f"http://127.0.0.1:{port}{root}", timeout_s=60) as connection:
+            with Connection(f"http://127.0.0.1:{port}{root}", timeout_s=HANGS_S) as connection:
                 try:
                     connection.get("/ping?burn_us=10000000")
                 except HttpError:
@@ -129,7 +130,7 @@ def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(
 
     fork = measure_fork(setup, Once(occupy))
     for asker in askers:
-        asker.join(60)
+        asker.join(HANGS_S)
     assert len(askers) == 3, "otherwise something else kept the server from answering"
     assert_failed(fork, "server-hangs", "threads.txt")
     left = "for 5 s, none of the requests left over from the load was answered"

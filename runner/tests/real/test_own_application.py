@@ -17,8 +17,9 @@ from jdkmatrix.subjects.parts import Parts
 from tests.support.own_application import PATH, make_war
 from tests.support.project import C1_ALONE, brief_command, make_project, matrix, rewrite
 from tests.support.records import in_whole
+from tests.support.waiting import HANGS_S
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.real
 
 
 def loaded(run: Path) -> LoadedRun:
@@ -33,7 +34,7 @@ def test_two_ways_to_start_a_jar_are_compared(jar: Path, tmp_path: Path) -> None
     mine.write_bytes(jar.read_bytes())
     command = ("--command", f"java {C1_ALONE} -jar {mine} {{port}} {{address}}", "--path", PATH)
     arms = ("--arm", "pool=", "--arm", "virtual=-Dvirtual=true", "--executor", "pool", "--executor", "virtual")
-    done = matrix(home, "run", "--profile", "short", *command, *arms, "--run", str(run), timeout_s=500)
+    done = matrix(home, "run", "--profile", "short", *command, *arms, "--run", str(run))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "virtual: answers GET /items?id=0001" in done.stdout
     first = loaded(run)
@@ -71,7 +72,7 @@ def test_two_ways_to_start_a_jar_are_compared(jar: Path, tmp_path: Path) -> None
         assert again.stdout is not None
         assert any("the files of your application" in line for line in again.stdout)
         again.terminate()
-        again.communicate(timeout=60)
+        again.communicate(timeout=HANGS_S)
     assert again.returncode == 128 + signal.SIGTERM
 
 
@@ -83,7 +84,7 @@ def test_a_war_is_deployed_unchanged(java: Path, parts: Parts, tmp_path: Path) -
     rewrite(home / "matrix.toml", ('"-Xms1g", "-Xmx1g", "-XX:+UseG1GC"', short))
     war = make_war(java, parts.workloads, tmp_path / "shop.war")
     asked = ("--war", str(war), "--path", "/items/{random:1:9}", "--server", "open-liberty", "--executor", "virtual")
-    done = matrix(home, "run", "--profile", "short", *asked, "--run", str(run), timeout_s=500)
+    done = matrix(home, "run", "--profile", "short", *asked, "--run", str(run))
     assert done.returncode == 0, done.stdout + done.stderr
     (cell,) = loaded(run).cells
     seen = cell.forks[0].outside

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,10 +19,9 @@ from jdkmatrix.store.runs import RunStore
 from tests.support import waiting
 from tests.support.project import brief_command, called, make_project, matrix
 from tests.support.records import in_whole
+from tests.support.waiting import HANGS_S
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(900), pytest.mark.usefixtures("one_run_on_this_host")]
-
-RUN_TIMEOUT_S = 240
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("one_run_on_this_host")]
 
 
 @pytest.fixture
@@ -37,11 +35,8 @@ def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + RUN_TIMEOUT_S
-    while not condition():
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < deadline, "the run did not get there"
-        time.sleep(0.05)
+    waiting.wait_until(lambda: condition() or process.poll() is not None, "the run did not get there")
+    assert condition(), process.communicate()[0]
 
 
 def cells_on_disk(run: Path) -> list[Path]:
@@ -92,7 +87,7 @@ def test_kill_9_and_resume(home: Path) -> None:
     assert not before.problems
     (first,) = before.cells[0].forks
 
-    resumed = matrix(home, "run", "--resume", "--run", str(run), timeout_s=RUN_TIMEOUT_S)
+    resumed = matrix(home, "run", "--resume", "--run", str(run))
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     assert "1 block was cut off or lacks forks; measuring it again as a whole" in resumed.stdout
     after = loaded(run)
@@ -132,7 +127,7 @@ def test_a_run_keeps_others_away_and_when_stopped_what_is_finished(home: Path) -
     assert second.returncode == 1
     assert "another run is measuring" in second.stderr
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=HANGS_S)
     assert process.returncode == 128 + signal.SIGINT, output
     assert "Traceback" not in output
     all_gone(home)
@@ -165,7 +160,7 @@ def test_a_run_of_stages_shows_its_first_answer_while_it_goes_on(home: Path) -> 
         assert loaded(run).run.status == "running"
         wait_until(lambda: len(cells_on_disk(run)) == 4, process)
     finally:
-        output, _ = process.communicate(timeout=RUN_TIMEOUT_S)
+        output, _ = process.communicate(timeout=HANGS_S)
     assert process.returncode == 0, output
     first = output.index("stage short: 1 block")
     assert first < output.index("first, the capacities that loads are derived from: 1 fork")

@@ -33,6 +33,7 @@ from tests.support.project import ROOT, matrix_command
 from tests.support.records import with_forks, with_forks_of, with_load
 from tests.support.served_runs import QUICK, Shape, made_up
 from tests.support.sites import later, stored
+from tests.support.waiting import HANGS_S
 
 SHAPE = Shape(blocks=5, windows=1)
 DAY = "2025-01-02"
@@ -379,7 +380,7 @@ def test_a_page_is_written_although_the_reader_of_the_table_goes_away(tmp_path: 
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as started:
         assert started.stdout
         started.stdout.close()
-        started.wait(60)
+        started.wait(HANGS_S)
     written = page.read_text("utf-8")
     assert "<title>" in written and 'id="cell-1-title">mp-ping · temurin-' in written
 

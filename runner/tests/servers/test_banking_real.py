@@ -25,7 +25,7 @@ from jdkmatrix.reading import text_if_readable
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.servers.proof import prove_executor
 from tests.support.servers import RULES, on_liberty
-from tests.support.waiting import wait_until
+from tests.support.waiting import HANGS_S, wait_until
 
 pytestmark = pytest.mark.real
 
@@ -75,7 +75,7 @@ class Client:
         self._front = front
         parts = urlsplit(base_url)
         self._prefix = parts.path
-        self._http = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=120)
+        self._http = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=HANGS_S)
 
     def ask(self, method: str, path: str, body: str | None = None, *, order: str | None = None) -> Answer:
         headers = {"Content-Type": "application/json"} if body is not None else {}
@@ -139,7 +139,7 @@ def test_it_is_ready_without_the_remote_system_and_has_the_probes(bank: Bank, cl
         "accounts": ACCOUNTS, "opening_balance_minor": OPENING_MINOR, "currency": "EUR", "entries_kept": 32,
         "idempotency_keys_kept": 1024,
     }  # fmt: skip
-    with Connection(bank.server.base_url, timeout_s=30) as connection:
+    with Connection(bank.server.base_url, timeout_s=HANGS_S) as connection:
         assert prove_executor(connection, EXECUTOR, requests=20).virtual
         assert connection.get_json("/burn?rounds=1000&repeats=2")["rounds"] == 1000
     assert client.audit()["conserved"] is True

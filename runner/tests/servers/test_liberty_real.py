@@ -22,6 +22,7 @@ from jdkmatrix.servers.process import ServerError, ServerProcess
 from jdkmatrix.servers.proof import prove_executor
 from tests.support import servers
 from tests.support.servers import on_liberty
+from tests.support.waiting import HANGS_S
 
 pytestmark = pytest.mark.real
 
@@ -58,7 +59,7 @@ def instead_of(option: str, made: Launch, *others: str) -> Launch:
 def running(launch: Launch) -> Iterator[tuple[ServerProcess, Connection]]:
     with ServerProcess(launch, cpus=CPUS, rules=RULES) as process:
         process.wait_ready()
-        with Connection(process.base_url, timeout_s=30) as connection:
+        with Connection(process.base_url, timeout_s=HANGS_S) as connection:
             yield process, connection
 
 
@@ -148,7 +149,7 @@ def test_requests_in_flight_are_counted_while_they_burn(server: Running) -> None
     connection = server.connection
 
     def burn() -> tuple[int, bytes]:
-        with Connection(server.process.base_url, timeout_s=60) as own:
+        with Connection(server.process.base_url, timeout_s=HANGS_S) as own:
             return own.get(f"/ping?burn_us={burn_us}")
 
     connection.get("/gauges?reset=peak")

@@ -10,6 +10,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
+from tests.support.waiting import HANGS_S
+
 _POWER_OF_TEN = re.compile(r"\de[+−-]?\d")
 
 
@@ -46,7 +48,7 @@ def reading(
     page.on("request", lambda request: requests.append(request.url))
     page.goto(f"{file.as_uri()}{anchor}")
     if settle:
-        page.wait_for_selector("html[data-charts=done]", timeout=60_000)
+        page.wait_for_selector("html[data-charts=done]", timeout=HANGS_S * 1000)
     yield page
     assert complaints == []
     labels = page.locator(".plot .role-axis-label text").all_text_contents()

@@ -7,13 +7,15 @@ import struct
 from typing import Self
 from urllib.parse import urlsplit
 
+from tests.support.waiting import HANGS_S
+
 
 class DatabaseClient:
     """A client connected to the server at `url`, which is in JDBC's form."""
 
     def __init__(self, url: str) -> None:
         place = urlsplit(url.removeprefix("jdbc:"))
-        self._socket = socket.create_connection((place.hostname or "", place.port or 0), timeout=60)
+        self._socket = socket.create_connection((place.hostname or "", place.port or 0), timeout=HANGS_S)
         said = b"user\0postgres\0database\0postgres\0\0"
         self._socket.sendall(struct.pack("!ii", len(said) + 8, 196608) + said)
         self._answers = self._socket.makefile("rb")

@@ -14,6 +14,7 @@ from unittest import mock
 from jdkmatrix.cli.main import app
 from jdkmatrix.drivers import loadgen
 from jdkmatrix.fork import remote
+from tests.support.waiting import HANGS_S
 
 ROOT = Path(__file__).parents[3]
 RECORDED = ROOT / "runner" / "tests" / "samples"
@@ -142,7 +143,7 @@ def called_with_few_files(home: Path, *arguments: str) -> subprocess.CompletedPr
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
 
-def matrix(home: Path, *arguments: str, timeout_s: float = 240) -> subprocess.CompletedProcess[str]:
+def matrix(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command line on a project, for seconds, and wait."""
     env, command = {**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"}, brief_command(*arguments)
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=timeout_s, check=False)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=HANGS_S, check=False)

@@ -16,6 +16,7 @@ import yaml
 
 from tests.support.programs import program
 from tests.support.project import ROOT, matrix_command
+from tests.support.waiting import HANGS_S
 
 FOLDER = ROOT / ".github" / "workflows"
 WORKFLOWS = tuple(sorted(FOLDER.glob("*.y*ml")))
@@ -160,7 +161,7 @@ def run_step(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=240,
+        timeout=HANGS_S,
         check=False,
     )
     written = tuple(tuple(json.loads(line)) for line in calls.read_text().splitlines())

@@ -16,6 +16,7 @@ from jdkmatrix.drivers.base import Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
 from jdkmatrix.provision.workloads import Workloads
 from tests.support.project import C1_ALONE, compiled_once
+from tests.support.waiting import HANGS_S
 
 SERVER = Path(__file__).with_name("MoodyServer.java")
 
@@ -50,7 +51,7 @@ class MoodyServer:
 
     def report(self) -> Report:
         """End the server, and read all that it has printed."""
-        printed, _ = self.process.communicate(timeout=60)
+        printed, _ = self.process.communicate(timeout=HANGS_S)
         return _report(printed)
 
     def so_far(self, **moods: int | str) -> Report:
@@ -88,7 +89,7 @@ def driver(workloads: Workloads, java: Path) -> LoadgenDriver:
 @pytest.fixture(scope="session")
 def moody_classes(java: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     classes = tmp_path_factory.mktemp("moody")
-    subprocess.run([java.with_name("javac"), "-d", classes, SERVER], check=True, timeout=120)
+    subprocess.run([java.with_name("javac"), "-d", classes, SERVER], check=True, timeout=HANGS_S)
     return classes
 
 

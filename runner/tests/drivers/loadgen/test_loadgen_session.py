@@ -22,6 +22,7 @@ from jdkmatrix.drivers import loadgen
 from jdkmatrix.drivers.base import Driver, DriverError, DriverSession, Edge, Phase, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from tests.drivers.loadgen.conftest import Moody, Open
+from tests.support.waiting import HANGS_S
 
 pytestmark = pytest.mark.real
 
@@ -299,12 +300,12 @@ def test_protocol(driver: LoadgenDriver, moody: Moody) -> None:
     assert raw.next()["event"] == "interval"
     # The end of its input ends it, even in the middle of a phase.
     raw.process.stdin.close()
-    assert raw.process.wait(10) == 0
+    assert raw.process.wait(HANGS_S) == 0
 
 
 def run_cli(driver: LoadgenDriver, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [str(driver.java), "-jar", str(driver.jar), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=HANGS_S, check=False)
 
 
 def test_command_line(driver: LoadgenDriver, moody: Moody, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ from tests.support.experiment_runs import experiments_of
 from tests.support.served_runs import QUICK, made_up
 from tests.support.shipped import JDKS, LOADS, MATRIX, REGISTRY, TEMPLATES
 from tests.support.sites import background, later, stored
+from tests.support.waiting import HANGS_S
 
 # Of eight runs, two are made at a time. The first cell is written before processes are forked for the others. Each
 # sleeping process misses its first SIGTERM, as it may miss one that comes right before it falls asleep.
@@ -223,16 +224,16 @@ def test_no_process_outlives_its_parent(
             assert waiting.stdout.read(4) == b"zzzz"
             workers = psutil.Process(waiting.pid).children(recursive=True)
             stop(waiting)
+            waiting.wait(HANGS_S)
         except BaseException:
             waiting.kill()
             raise
-        waiting.wait()
     assert waiting.returncode == status
     if status > 0:
         name = signal.Signals(status - 128).name
         assert errors.read_text() == f"matrix: stopped by {name}; finished work is kept\n"
     assert len(workers) == 8  # two for runs with two each for cells, one that forks the first, one that tidies up
-    _, alive = psutil.wait_procs(workers, timeout=60)
+    _, alive = psutil.wait_procs(workers, timeout=HANGS_S)
     for one in alive:
         one.kill()
     assert alive == []
