@@ -93,7 +93,8 @@ SERVER_GATES = (
         ("jit_per_precision_max",),
         _compiling,
         "CPU time of the JIT compiler’s threads on the server’s CPUs. The limit scales with the promised precision.",
-        "Code that is slow because it was compiled badly, or that is never recompiled.",
+        "Code that is slow because it was compiled badly, or that is never recompiled. The time of a compiler thread "
+        "that ended within the window: with four CPUs or more, HotSpot ends those that have nothing to do.",
     ),
     Gate(
         ("heap-growing",),
