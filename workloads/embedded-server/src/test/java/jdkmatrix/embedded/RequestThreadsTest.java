@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-@Timeout(120)
+@Timeout(600)
 class RequestThreadsTest {
     private static final int CONNECTIONS = 50;
     private static final int REQUESTS = 5;

@@ -30,7 +30,7 @@ final class Running implements AutoCloseable {
             "own.at.once",
             Integer.getInteger("own.threads.per.cpu", 1_000) * Math.max(2, Runtime.getRuntime().availableProcessors()));
 
-    private static final int WAIT_S = 60;
+    private static final int WAIT_S = 600;
 
     private final Process process;
     private final String application;

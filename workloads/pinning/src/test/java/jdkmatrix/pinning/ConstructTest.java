@@ -37,7 +37,7 @@ class ConstructTest {
 
     @ParameterizedTest
     @EnumSource
-    @Timeout(60)
+    @Timeout(600)
     void callsDoNotWaitForEachOther(Construct construct) throws InterruptedException {
         int calls = 5;
         CountDownLatch interrupted = new CountDownLatch(calls);

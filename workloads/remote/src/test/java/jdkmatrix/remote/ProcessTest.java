@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class ProcessTest {
-    private static final int WAIT_S = 30;
+    private static final int WAIT_S = 600;
 
     private static Process start(String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 /** One run of the program, in this process or in one of its own. */
 record Run(int status, String out, String err) {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final int WAIT_S = 120;
+    private static final int WAIT_S = 600;
 
     static Run here(String... arguments) {
         StringWriter out = new StringWriter();

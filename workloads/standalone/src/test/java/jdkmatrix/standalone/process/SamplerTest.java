@@ -18,7 +18,7 @@ class SamplerTest {
             three.countDown();
         });
         sampler.start();
-        assertTrue(three.await(10, TimeUnit.SECONDS));
+        assertTrue(three.await(600, TimeUnit.SECONDS));
         sampler.close();
         int atEnd = looks.get();
         Thread.sleep(20);
