@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import open_all_details, pages_of, reading
+from tests.support.browser import open_all_details, pages_of, reading, wait_until_drawn
 from tests.support.hostile_runs import hostile_experiments, hostile_run
 from tests.support.sites import site_of
-from tests.support.waiting import HANGS_S
 
 pytestmark = pytest.mark.real
 
@@ -234,7 +233,7 @@ def test_the_policy_lets_nothing_out_and_nothing_in(
     for file in pages_of(sites["quick"]).values():
         page = context.new_page()
         page.goto(file.as_uri())
-        page.wait_for_selector("html[data-charts=done]", timeout=HANGS_S * 1000)
+        wait_until_drawn(page)
         pwned, directives = page.evaluate(ATTACKS, port)
         assert pwned is None
         assert " ".join(directives) == "connect-src frame-src img-src script-src-attr script-src-elem style-src-elem"

@@ -16,6 +16,7 @@ from jdkmatrix.fork.remote import RemoteError, RemoteProcess, parse_stats
 from jdkmatrix.host.http import Connection
 from jdkmatrix.provision.workloads import Workloads
 from tests.support.programs import program
+from tests.support.waiting import HANGS_S
 
 ALL_CPUS = tuple(sorted(os.sched_getaffinity(0)))
 CPUS = ALL_CPUS[:1]
@@ -124,7 +125,7 @@ def test_it_answers_and_tells_its_figures_and_its_end(workloads: Workloads, java
         remote.wait_ready()
         remote.wait_ready()
         remote.stats(reset=True)
-        with Connection(remote.url, timeout_s=30) as connection:
+        with Connection(remote.url, timeout_s=HANGS_S) as connection:
             for _ in range(3):
                 assert connection.get("?delay_us=500&size_bytes=100")[0] == 200
             assert connection.get("?delay_us=1&fault=status-500")[0] == 500

@@ -19,7 +19,6 @@ from jdkmatrix.store.runs import RunStore
 from tests.support import waiting
 from tests.support.project import brief_command, called, make_project, matrix
 from tests.support.records import in_whole
-from tests.support.waiting import HANGS_S
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("one_run_on_this_host")]
 
@@ -35,8 +34,13 @@ def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    waiting.wait_until(lambda: condition() or process.poll() is not None, "the run did not get there")
-    assert condition(), process.communicate()[0]
+    def there() -> bool:
+        if condition():
+            return True
+        assert process.poll() is None, process.communicate()[0]
+        return False
+
+    waiting.wait_until(there, "the run did not get there")
 
 
 def cells_on_disk(run: Path) -> list[Path]:
@@ -127,7 +131,7 @@ def test_a_run_keeps_others_away_and_when_stopped_what_is_finished(home: Path) -
     assert second.returncode == 1
     assert "another run is measuring" in second.stderr
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=HANGS_S)
+    output, _ = process.communicate(timeout=waiting.HANGS_S)
     assert process.returncode == 128 + signal.SIGINT, output
     assert "Traceback" not in output
     all_gone(home)
@@ -160,7 +164,7 @@ def test_a_run_of_stages_shows_its_first_answer_while_it_goes_on(home: Path) -> 
         assert loaded(run).run.status == "running"
         wait_until(lambda: len(cells_on_disk(run)) == 4, process)
     finally:
-        output, _ = process.communicate(timeout=HANGS_S)
+        output, _ = process.communicate(timeout=waiting.HANGS_S)
     assert process.returncode == 0, output
     first = output.index("stage short: 1 block")
     assert first < output.index("first, the capacities that loads are derived from: 1 fork")

@@ -15,6 +15,10 @@ from tests.support.waiting import HANGS_S
 _POWER_OF_TEN = re.compile(r"\de[+−-]?\d")
 
 
+def wait_until_drawn(page: Page) -> None:
+    page.wait_for_selector("html[data-charts=done]", timeout=HANGS_S * 1000)
+
+
 @contextmanager
 def reading(
     browser: Browser,
@@ -48,7 +52,7 @@ def reading(
     page.on("request", lambda request: requests.append(request.url))
     page.goto(f"{file.as_uri()}{anchor}")
     if settle:
-        page.wait_for_selector("html[data-charts=done]", timeout=HANGS_S * 1000)
+        wait_until_drawn(page)
     yield page
     assert complaints == []
     labels = page.locator(".plot .role-axis-label text").all_text_contents()
