@@ -19,6 +19,8 @@ input, the parts or the host (`doctor`: this host is noisy); 2 `doctor`: this ho
 has failed forks or cells without a usable fork, or (also from `report`, `summary`, `export` and `compare`) a result
 file is damaged, missing or cannot be shown; 4 `compare` found a regression; 5 `compare` cannot tell; 129, 130, 143
 stopped because the terminal closed, by Ctrl-C or by SIGTERM: finished work is kept."""
+# What all refusals by typer are; its name is another one in every few releases.
+_REFUSAL: Any = next(one for one in typer.BadParameter.__mro__ if one.__base__ is Exception)
 
 
 @contextmanager
@@ -27,7 +29,7 @@ def _told_once() -> Iterator[None]:
     try:
         with _written_out():
             yield
-    except typer.TyperException as refused:
+    except _REFUSAL as refused:
         refused.exit_code = MatrixError.exit_code
         raise
     except MatrixError as error:

@@ -30,6 +30,7 @@ from jdkmatrix.provision.debian import elf
 from jdkmatrix.provision.seal import files_sha256
 from tests.nix.install import Nix
 from tests.nix.linters import linter
+from tests.nix.older_packages import older_packages
 from tests.support.project import ROOT
 from tests.support.shipped import MATRIX
 
@@ -138,7 +139,8 @@ def commit(source: Path) -> None:
 def host(seeds: Seeds) -> dict[str, Any]:
     """Return what nixpkgs/*.nix read: where this host has what nixpkgs would bring."""
     return {
-        "python": f"{sys.prefix}/bin/python3", "seeds": str(seeds.folder), "jdk": seeds.jdk, "jdks": dict(seeds.jdks),
+        "python": f"{sys.prefix}/bin/python3", "packages": str(older_packages()),
+        "seeds": str(seeds.folder), "jdk": seeds.jdk, "jdks": dict(seeds.jdks),
         "servers": list(SERVERS), "everything": False,
         "libraries": {name: str(path) for name, path in _libraries().items()},
         "programs": {name: str(path) for name, path in _programs().items()},
@@ -150,7 +152,7 @@ def shown() -> tuple[Path, ...]:
     """Return what a build sees of this host in a sandbox: Python with its packages, individual programs, and the
     libraries that they and a JDK need. No file inside a folder that is itself shown: Nix would write over it."""
     venv = Path(sys.prefix)
-    folders = [venv / "lib", Path(os.__file__).parent]
+    folders = [venv / "lib", older_packages(), Path(os.__file__).parent]
     pythons = [link for name in ("python", "python3") for link in _links(venv / "bin" / name)]
     programs = [path for name, path in _programs().items() if name not in _ONLY_LINKED]
     jdk = _jdk()

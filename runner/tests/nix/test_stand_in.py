@@ -15,9 +15,9 @@ from packaging.requirements import Requirement
 from jdkmatrix.jdks.catalogue import this_system
 from jdkmatrix.provision import hosttools
 from tests.nix.flake_checkout import STAND_IN, FlakeCheckout, shown
+from tests.nix.older_packages import LOCK, VERSIONS, differing, older_packages
 from tests.support.project import ROOT
 
-VERSIONS: dict[str, str] = json.loads((STAND_IN / "versions.json").read_text())
 BOUNDS = {
     requirement.name: requirement.specifier
     for requirement in map(
@@ -45,6 +45,11 @@ def test_nixpkgs_has_the_versions_that_the_tool_asks_for() -> None:
     from_nixpkgs = {name: bound for name, bound in BOUNDS.items() if name != "patchelf"}
     assert from_nixpkgs.keys() <= VERSIONS.keys()
     assert {name: VERSIONS[name] for name, bound in from_nixpkgs.items() if not bound.contains(VERSIONS[name])} == {}
+
+
+def test_what_it_has_in_another_version_is_locked() -> None:
+    locked = LOCK.read_text()
+    assert [name for name, version in differing().items() if f"{name}=={version} " not in locked] == []
 
 
 def refused(folder: Path, dependencies: list[str], **settings: object) -> list[str]:
@@ -121,7 +126,9 @@ def test_no_folder_of_the_system_is_shown_and_no_jdk() -> None:
     for path in shown():
         assert not home.is_relative_to(path.resolve()) and not path.resolve().is_relative_to(home), path
         if path.is_dir():
-            assert path == Path(sys.prefix, "lib") or (path / "os.py").is_file(), f"{path} is not Python's own"
+            assert path in (Path(sys.prefix, "lib"), older_packages()) or (path / "os.py").is_file(), (
+                f"{path} is not Python's own"
+            )
             assert list(path.rglob("bin/javac")) == []
     assert {Path("/lib64/ld-linux-x86-64.so.2"), Path("/lib/ld-linux-aarch64.so.1")} & {*shown()}
 
@@ -136,3 +143,13 @@ def test_python_has_what_was_chosen_and_no_matrix_beside_it(flake: FlakeCheckout
     programs = {path.name for path in (python / "bin").iterdir()}
     assert {"python", "python3", "pytest"} <= programs
     assert "matrix" not in programs
+
+
+@pytest.mark.real
+def test_the_tool_runs_on_the_versions_that_nixpkgs_has(flake: FlakeCheckout) -> None:
+    names = [*differing(), "scipy"]
+    chosen = " ".join(f"p.{name}" for name in names)
+    python = built(flake, f"python3Packages.python.withPackages (p: [ {chosen} ])")
+    found = f"import importlib.metadata as m; print(*(m.version(n) for n in {names!r}))"
+    run = subprocess.run([f"{python}/bin/python3", "-c", found], capture_output=True, text=True, cwd="/", check=True)
+    assert dict(zip(names, run.stdout.split(), strict=True)).items() <= VERSIONS.items()

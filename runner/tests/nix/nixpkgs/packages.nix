@@ -181,10 +181,10 @@ let
     '' { };
   onlyNamed = name: withMeta { } { } (build name "mkdir $out" { });
 
-  # The host's interpreter with the named distributions, which it has, and what they require.
+  # The host's interpreter with the named distributions and what they require: in the versions of nixpkgs.
   pythonWith =
     name: distributions:
-    build name "${host.python} ${./python/environment.py} $out ${
+    build name "PYTHONPATH=${host.packages} ${host.python} ${./python/environment.py} $out ${
       toString (map (one: one.pname) distributions)
     }" { built = map toString distributions; };
   python = {

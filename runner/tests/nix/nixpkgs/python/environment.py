@@ -3,8 +3,9 @@ others, with their programs beside it.
 
     python environment.py FOLDER NAME...
 
-The distributions are those that the interpreter running this has; their files are linked. The folder is a virtual
-environment, which is how Python lets an interpreter have other packages than the one it is a link to.
+The distributions are those that the interpreter running this finds, first on PYTHONPATH; their files are linked. The
+folder is a virtual environment, which is how Python lets an interpreter have other packages than the one it is a link
+to.
 """
 
 import importlib.metadata
