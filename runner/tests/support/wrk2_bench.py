@@ -16,6 +16,7 @@ from jdkmatrix.drivers import wrk2
 from jdkmatrix.drivers.base import Target
 from jdkmatrix.drivers.wrk2 import Wrk2, Wrk2Session, find_wrk2
 from tests.support.programs import program
+from tests.support.waiting import HANGS_S
 
 URL = "http://127.0.0.1:18190/"
 # The load of samples/wrk2/minutes.txt, and for how long it counts.
@@ -56,5 +57,5 @@ class Bench:
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.setattr(wrk2, "_OPENS_WITHIN_S", 60.0)  # the stand-in is Python, which must start first
+    monkeypatch.setattr(wrk2, "_BECOME_TIMEOUT_S", HANGS_S)  # the stand-in is Python, which must start first
     return Bench(tmp_path)

@@ -3,9 +3,9 @@
 Of the command lines that wrk2 of commit 44a94c17d8e6a0bac8559b53da76848e430cb7a7 (giltene/wrk2) takes, it takes those
 that the driver writes; it refuses those of them that wrk2 refuses, and prints its usage for all others. It is tested
 against what the real one said (samples/wrk2/refusals.json). The file `behaviour` beside it says what it then does:
-replay a recorded output, print a made-up run of the load that was asked for, or misbehave; "late 2" opens nothing the
-first two times. It has sockets and connects none of them, so it cannot show that wrk2 measures well. It runs no script;
-tests/config/test_request_mix.py does, in wrk2's Lua.
+replay a recorded output, print a made-up run of the load that was asked for, or misbehave; "late" waits until it is
+woken. It has threads that do nothing, and connects to nothing, so it cannot show that wrk2 measures well. It runs no
+script; tests/config/test_request_mix.py does, in wrk2's Lua.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -105,10 +105,14 @@ def main(argv: Sequence[str]) -> int:
 
 def _behave(behaviour: str, asked: Asked, folder: Path) -> int:
     sys.stderr.flush()
-    if behaviour.startswith("late ") and _starts(folder) <= int(behaviour.partition(" ")[2]):
-        time.sleep(600)
-    opened = [socket.socket() for _ in range(min(asked.connections, 20))]
-    match "run" if behaviour.startswith("late ") else behaviour:
+    woken = threading.Event()
+    signal.signal(signal.SIGCONT, lambda *_: woken.set())
+    for _ in range(asked.threads):
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+    match behaviour:
+        case "late":
+            woken.wait()
+            print(made_up_run(asked).text, end="")
         case "run":
             print(made_up_run(asked).text, end="")
         case "hang":
@@ -134,13 +138,4 @@ def _behave(behaviour: str, asked: Asked, folder: Path) -> int:
             print(sample("minutes"), end="")
         case _:
             raise ValueError(behaviour)
-    for one in opened:
-        one.close()
     return 0
-
-
-def _starts(folder: Path) -> int:
-    """Count how often it was started, this time included."""
-    count = folder / "starts"
-    count.write_text(count.read_text() + "." if count.exists() else ".")
-    return len(count.read_text())
