@@ -46,7 +46,7 @@ from jdkmatrix.run.plan import Stage, blocks_of, estimate_s, select_cells, stage
 from jdkmatrix.run.prepare import prepare, set_up_parts
 from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.run.repeats import in_order, repeat_words
-from jdkmatrix.run.try_own import Tried, knowing_answers, own_cells, try_own
+from jdkmatrix.run.try_own import Tried, arm_of, knowing_answers, own_cells, try_own
 from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.store.readable import UnreadableError, readable
 from jdkmatrix.store.runs import RunStore, has_begun, is_run, latest_begun, runs_of, unrecorded
@@ -307,12 +307,12 @@ class _Stages:
         return going_on(self._store.directory) if begun else f"the same command with --run {self._store.directory}"
 
     def _try_own(self, campaign: Campaign) -> Campaign:
-        """Try the own applications that need a fork, before what they measured earlier is set aside; return the
-        campaign with what that told of them."""
+        """Try the arms of own applications that need a fork, before what they measured earlier is set aside; return the
+        campaign with what that told of them. All cells of an arm count, so that a run that goes on tries the same."""
         if own := own_cells(campaign.setups):
             blocks = campaign.needed(campaign.open(None))
-            needed = {fork.key for block in blocks for fork in block.forks}
-            try_own({key: setup for key, setup in own.items() if key in needed}, self._tried, say)
+            needed = {arm_of(fork.key) for block in blocks for fork in block.forks}
+            try_own({key: setup for key, setup in own.items() if arm_of(key) in needed}, self._tried, say)
         return replace(campaign, setups=knowing_answers(campaign.setups, self._tried))
 
     def _prepared(self, profile: Profile, cells: Sequence[CellKey], store: RunStore) -> tuple[Prepared, Campaign]:

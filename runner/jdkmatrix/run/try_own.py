@@ -12,9 +12,11 @@ from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.quantities import digits, plural
+from jdkmatrix.domain.tables import Limits
 from jdkmatrix.drivers.base import Target
 from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.fork.fork_record import CellSetup
+from jdkmatrix.fork.resource_limits import limited
 from jdkmatrix.host.http import Connection
 from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.servers.process import ServerProcess
@@ -31,15 +33,20 @@ def own_cells(setups: Mapping[CellKey, CellSetup]) -> dict[CellKey, ServedCell]:
     return {key: one for key, one in setups.items() if isinstance(one, ServedCell) and one.workload.own}
 
 
+def arm_of(key: CellKey) -> Arm:
+    return key.workload, key.server, base_of(key.executor)
+
+
 def try_own(setups: Mapping[CellKey, CellSetup], tried: Tried, say: Callable[[str], None]) -> None:
-    """Try each arm on the first JDK that it has. `tried`: those that were tried before, and how long their answers took
+    """Try each arm on the first JDK that it has, under the closed loop of most connections on the fewest CPUs, where
+    answers take longest. `tried`: those that were tried before, and how long their answers took
     under a closed loop; these are added.
 
     Raises:
         MatrixError: names the workload and the arm, with the end of the log.
     """
-    for key, setup in own_cells(setups).items():
-        own, arm = setup.workload.own, (key.workload, key.server, base_of(key.executor))
+    for key, setup in sorted(own_cells(setups).items(), key=_slowest_first):
+        own, arm = setup.workload.own, arm_of(key)
         if own is None or arm in tried:
             continue
         told, first = (f"GET {own.application.context_root}{one}" for one in (own.example, own.ready_path))
@@ -53,6 +60,11 @@ def try_own(setups: Mapping[CellKey, CellSetup], tried: Tried, say: Callable[[st
         takes = f"half of the answers to {plural(setup.load.connections, 'request')} at once take up to "
         takes += f"{digits(tried[arm].typical_s * 1000, 2)} ms"
         say(f"{key.workload}, {arm[2]}: answers {told}, {after_words(first_s)}; {takes}")
+
+
+def _slowest_first(cell: tuple[CellKey, ServedCell]) -> tuple[bool, int, int]:
+    key, load = cell[0], cell[1].load
+    return not load.in_windows.is_closed_loop, -load.connections, key.cpus
 
 
 def knowing_answers(setups: Mapping[CellKey, CellSetup], tried: Mapping[Arm, AnswerTimes]) -> dict[CellKey, CellSetup]:
@@ -71,23 +83,31 @@ def after_words(first_s: float) -> str:
 
 
 def try_once(setup: ServedCell, path: str) -> tuple[float, AnswerTimes]:
-    """Start it once, ask it for `path`, see under a closed loop of its requests which threads serve them and how long
-    that takes, and end it; return the seconds to its first answer, too.
+    """Start it once, with its CPU quota, ask it for `path`, see under a closed loop of its requests which threads serve
+    them and how long that takes, and end it; return the seconds to its first answer, too.
 
     Raises:
         MatrixError: as ServerProcess.wait_ready, `check_own` and `prove_from_outside`; says how it was started. Or it
             cannot run below the folder of temporary files.
     """
     instance, rules, cpus = setup.instance, setup.matrix.server, setup.cpu_sets
-    load = SaturateLoad(connections=setup.load.connections)
+    load, box_group = SaturateLoad(connections=setup.load.connections), setup.confiner.group("sut", cpus.sut)
     with tempfile.TemporaryDirectory(prefix="jdk-matrix-own-") as name:
         folder = Path(name)
         check_folder(instance.server.kind.name, folder)
         launch = instance.lay_out(folder / "server", folder / "logs")
-        target = Target(f"{launch.base_url}{path}", cpus.driver, folder / "logs", requests=setup.mix)
+        target = Target(
+            url=f"{launch.base_url}{path}",
+            cpus=cpus.driver,
+            log_dir=folder / "logs",
+            timeout_s=setup.timeout_s,
+            requests=setup.mix,
+            connections=load.connections,
+        )
         try:
             with (
-                ServerProcess(launch, cpus=cpus.sut, rules=rules) as server,
+                limited(Limits(cpu_quota_cpus=setup.limits.cpu_quota_cpus), box_group) as box,
+                ServerProcess(launch, cpus=cpus.sut, cgroups=box.cgroups, rules=rules) as server,
                 Connection(launch.base_url, timeout_s=rules.answer_timeout_s) as connection,
             ):
                 first_response_s = server.wait_ready()

@@ -17,6 +17,7 @@ from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.records.load_results import LoadResult
+from jdkmatrix.run import try_own
 from jdkmatrix.run.try_own import after_words, knowing_answers, try_once
 from jdkmatrix.subjects.served.measurement import ServedCell
 from jdkmatrix.subjects.served.outside import AnswerTimes, time_answers
@@ -40,8 +41,8 @@ def test_a_temporary_folder_that_no_server_can_run_in_is_told(tmp_path: Path, mo
 
 
 class Session:
-    """SYNTHETIC: a driver to which half of the answers come within each of these times, the last for ever; None: no
-    answer came."""
+    """SYNTHETIC: a driver to which half of the answers come within each of these times, the last for ever; None: fewer
+    had come when it stopped waiting, a second after the window."""
 
     def __init__(self, *typical_s: float | None) -> None:
         self._typical_s = typical_s
@@ -51,7 +52,8 @@ class Session:
         typical_s = self._typical_s[min(len(self.windows_s), len(self._typical_s) - 1)]
         self.windows_s.append(duration_s)
         if typical_s is None:
-            return load_result(load, completed=0, uncorrected=None)
+            waited = latency(1e6 * (duration_s + 1)).model_copy(update={"min_us": 1e6 * (duration_s + 1)})
+            return load_result(load, uncorrected=waited, lower_bounds=waited.count // 2)
         seen = latency(2e6 * typical_s).model_copy(update={"min_us": 0.9e6 * typical_s})
         return load_result(load, uncorrected=seen)
 
@@ -72,7 +74,29 @@ def test_answers_are_timed_until_they_come_soon(
     session = Session(*typical_s)
     found = time_answers(cast(DriverSession, session), SaturateLoad(connections=50))
     assert session.windows_s == windows_s and found.typical_s == pytest.approx(found_s)
-    assert found.least_s == pytest.approx(found_s if typical_s == (None,) else 0.9 * found_s)
+    assert found.least_s == pytest.approx(8.0 + 1 if typical_s == (None,) else 0.9 * found_s)
+
+
+def test_each_arm_is_tried_where_its_answers_take_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fifty requests at once may be answered within a turn where five hundred are not."""
+    own = OwnApplication.model_validate({"command": "java -jar x.jar {port}", "arms": {"pool": "-Da=b"}, "path": "/"})
+    workload = MATRIX.workloads["mp-ping"].model_copy(update={"own": own})
+    loads = {
+        "rate-5": RateLoad(rate_rps=5, connections=900),
+        **{f"saturate-{count}": SaturateLoad(connections=count) for count in (50, 500)},
+    }
+    setups: dict[CellKey, CellSetup] = {
+        key("pool", workload="mine", server="command", load=name, cpus=cpus): ServedCell(
+            **usual(load=load, workload=workload, driver=mock.Mock(), instance=mock.Mock(executor=cpus), mix=None)
+        )
+        for cpus in (2, 1)
+        for name, load in loads.items()
+    }
+    once = mock.Mock(return_value=(1.0, AnswerTimes(0.1, 0.1)))
+    monkeypatch.setattr(try_own, "try_once", once)
+    try_own.try_own(setups, {}, mock.Mock())
+    ((tried, _),) = (call.args for call in once.call_args_list)
+    assert (tried.load, tried.instance.executor) == (SaturateLoad(connections=500), 1)
 
 
 def test_both_arms_are_measured_by_the_answers_of_the_slower_one() -> None:

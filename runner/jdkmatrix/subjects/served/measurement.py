@@ -63,6 +63,11 @@ class ServedCell(CellSetup):
     mix: RequestMix | None
     own_answer_s: float = 0.0
 
+    @property
+    def timeout_s(self) -> float:
+        """How long the driver waits for an answer."""
+        return self.workload.timeout_s or self.matrix.driver.timeout_s
+
     def knowing(self, answers: AnswerTimes) -> ServedCell:
         """Return the cell of a user's application with how long answers take; turns may be too short for them."""
         closed = self.load.in_windows.is_closed_loop
@@ -95,7 +100,7 @@ class ServedMeasurement:
             remote.delay_at_most(self.cell.matrix.remote.warmup_delay_us_max)
             url = f"{remote.url}?{parts.answers.query(self._key.wait_us)}"
             # It is the driver that gives up, not the application.
-            patience_s = max(_REMOTE_PATIENCE_S, self.cell.workload.timeout_s or self.cell.matrix.driver.timeout_s)
+            patience_s = max(_REMOTE_PATIENCE_S, self.cell.timeout_s)
             told = {REMOTE_URL: url, REMOTE_TIMEOUT_MS: str(round(patience_s * 1000))}
             instance = replace(instance, properties={**instance.properties, **told})
         if database:
@@ -403,7 +408,7 @@ class ServedMeasurement:
             url=f"{launch.base_url}{launch.ready_path}{burn}",
             cpus=cpus,
             log_dir=self.fork.log_dir,
-            timeout_s=cell.workload.timeout_s or cell.matrix.driver.timeout_s,
+            timeout_s=cell.timeout_s,
             cgroup=cell.confiner.group("driver", cpus),
             requests=cell.mix,
             connections=cell.load.connections,
