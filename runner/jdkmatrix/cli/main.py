@@ -102,14 +102,14 @@ def run(
 def ask(
     options: Options,
     budget: Annotated[
-        str, typer.Option("--budget", metavar="TIME", help="Time to spend on measuring: 90s, 10m, 2h.")
+        str, typer.Option("--budget", metavar="TIME", help="Time that measuring is expected to take: 90s, 10m, 2h.")
     ] = "30m",
     yes: Annotated[
         bool, typer.Option("--yes", help="Ask nothing: use the default for whatever no option sets, and measure.")
     ] = False,
 ) -> None:
     """Ask what to measure (server, database, JDK, CPUs, task, delay, load), say how long it will take, and measure
-    until the ratio is known or the budget is spent. Each option given answers its question. Without a terminal, ask
+    until the ratio is known or the time is up. Each option given answers its question. Without a terminal, ask
     nothing, and measure only with --yes."""
     from jdkmatrix.cli import ask as asking
 

@@ -53,8 +53,10 @@ def _longest_ms(seen: Seen) -> float | None:
 
 
 def _long_stretches(seen: Seen) -> float | None:
+    """Return how many there were per second."""
     counted = at(seen, f"{_QUEUED}.at_least") or ()
-    return next((one["count"] for one in counted if one["at_least_us"] == _PUBLISHED_PARK_US), None)
+    found = (one["count"] for one in counted if one["at_least_us"] == _PUBLISHED_PARK_US)
+    return next((count / seen["duration_s"] for count in found), None)
 
 
 def _in_flight(seen: Seen) -> float | None:
@@ -124,7 +126,7 @@ class Burn(Experiment):
             alone="median stretch parked while tasks were queued",
         ),
         Measurand(_LONGEST, "ms", _longest_ms, alone="longest stretch parked while tasks were queued"),
-        Measurand(_LONG, "", _long_stretches, alone="such stretches of 10 ms and more"),
+        Measurand(_LONG, "1/s", _long_stretches, alone="such stretches of 10 ms and more"),
     )
     DISTRIBUTIONS: ClassVar = {
         "From due time to start": "latency_to_start",

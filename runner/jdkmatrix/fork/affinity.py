@@ -38,12 +38,14 @@ def confine(pid: int, cpus: Collection[int]) -> None:
             return
         for tid in left:
             _set(tid, cpus)
-    raise AffinityError(f"{len(left)} threads of process {pid} do not stay on CPUs {sorted(cpus)}")
+    if left := astray(pid, cpus):
+        raise AffinityError(f"{len(left)} threads of process {pid} do not stay on CPUs {sorted(cpus)}")
 
 
 def astray(pid: int, cpus: Collection[int]) -> tuple[int, ...]:
-    """Return the ids of the threads that may run elsewhere."""
-    return tuple(tid for tid, _ in _threads(pid) if _get(tid) not in (None, set(cpus)))
+    """Return the ids of the threads that may run elsewhere. One that an application keeps on some of these CPUs may
+    not."""
+    return tuple(tid for tid, _ in _threads(pid) if not (_get(tid) or set()) <= set(cpus))
 
 
 def cpus_beside(allowed: Collection[int], sets: CpuSets, cores: Iterable[Collection[int]]) -> frozenset[int]:

@@ -165,7 +165,7 @@ class DatabaseProcess:
             programs = self.postgres.home
             if self._user:
                 os.chown(folder, *self._user)
-                if not _everyone_reaches(programs):
+                if not everyone_reaches(programs):
                     programs = shutil.copytree(programs, folder / "programs", symlinks=True)
                     for one in (programs, *programs.rglob("*")):  # a strict umask has closed them to others
                         os.chown(one, *self._user, follow_symlinks=False)
@@ -278,5 +278,6 @@ def _unprivileged() -> launch.User:
     return launch.User(nobody.pw_uid, nobody.pw_gid)
 
 
-def _everyone_reaches(folder: Path) -> bool:
+def everyone_reaches(folder: Path) -> bool:
+    """Return whether every user may enter the folder and those that it is in."""
     return all(one.stat().st_mode & 0o001 for one in (folder, *folder.resolve().parents))

@@ -136,8 +136,8 @@ def pressure(
         irq_time_accounting=irq_time_accounting,
     )
     return Pressure(
-        steal_share=_mean(by_cpus, "steal_share"),
-        foreign_cpu_share=max(0.0, _mean(by_cpus, "foreign_share")),
+        steal_share=mean_share(by_cpus, "steal_share"),
+        foreign_cpu_share=max(0.0, mean_share(by_cpus, "foreign_share")),
         cpu_use=by_cpus,
         irq_time_accounting=irq_time_accounting,
         runner_cpu_share=sum(one.cpu_s for one in used if one.role == "runner") / elapsed_s,
@@ -153,10 +153,11 @@ def pressure(
     )
 
 
-def _mean(by_cpus: Sequence[CpuUse], share: str) -> float:
-    """Return the mean share over all CPUs; 0 if none is known."""
-    cpus = sum(len(use.cpus) for use in by_cpus)
-    return sum(getattr(use, share) * len(use.cpus) for use in by_cpus) / cpus if cpus else 0.0
+def mean_share(by_cpus: Sequence[CpuUse], share: str) -> float:
+    """Return the mean share over all CPUs but those of this tool alone; 0 if none is known."""
+    measured = [use for use in by_cpus if set(use.roles) != {"runner"}]
+    cpus = sum(len(use.cpus) for use in measured)
+    return sum(getattr(use, share) * len(use.cpus) for use in measured) / cpus if cpus else 0.0
 
 
 def _ahead(before: Clocks, after: Clocks, clock: str) -> int:

@@ -20,7 +20,7 @@ from jdkmatrix.drivers.wrk2 import ENVIRONMENT_VARIABLE as WRK2_VARIABLE
 from jdkmatrix.drivers.wrk2 import Wrk2, find_wrk2
 from jdkmatrix.errors import MatrixError, why_refused
 from jdkmatrix.fork.confinement import Confiner
-from jdkmatrix.fork.database import room_bytes, why_no_room
+from jdkmatrix.fork.database import everyone_reaches, room_bytes, why_no_room
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.facts import read_facts
@@ -122,8 +122,12 @@ def postgres_from(project: Project, handed: NixParts | None, say: Say) -> Postgr
     except MatrixError as error:
         say(f"no database: {error}")
         return str(error)
-    where = tempfile.gettempdir()
-    return why_no_room(room_bytes(Path(where)), where) or found
+    where = Path(tempfile.gettempdir())
+    if os.geteuid() == 0 and not everyone_reaches(where):  # it runs as another user then
+        return (
+            f"PostgreSQL does not run as root, and other users cannot enter {where}, where its data would be (TMPDIR)"
+        )
+    return why_no_room(room_bytes(where), str(where)) or found
 
 
 def _made_alike(cell: CellKey) -> MadeAlike:

@@ -88,6 +88,11 @@ class Estimate:
         return self.blocks - 1 if self.pooled_freedom is None else self.pooled_freedom
 
 
+def can_decide(estimate: Estimate) -> bool:
+    """Return whether it is one of the family: a single block has no p-value."""
+    return estimate.has_end and estimate.blocks > 1
+
+
 def place(estimate: Estimate, band: Band) -> Place:
     """A single block leaves it open: what its figure scatters by is not known."""
     if estimate.blocks < 2:
@@ -108,11 +113,12 @@ def places(estimates: Sequence[Estimate], band: Band, *, one_is_enough: bool = F
     one inside shows, what is said of the whole family. Among many that lie at an edge, one does so by chance; therefore
     the p-values of the deciding side are adjusted (Holm), and the family errs in at most 5 % of cases."""
     deciding, p_of = (Place.INSIDE, _p_inside) if one_is_enough else (Place.OUTSIDE, _p_outside)
-    told = [index for index, one in enumerate(estimates) if (one.low, one.high) != (None, None)]
+    told = [index for index, one in enumerate(estimates) if can_decide(one)]
     adjusted = adjust({index: p_of(estimates[index], band) for index in told})
     found = [place(one, band) for one in estimates]
     return [
-        Place.OPEN if one is deciding and adjusted[index] > 1 - CONFIDENCE else one for index, one in enumerate(found)
+        Place.OPEN if one is deciding and adjusted.get(index, 1.0) > 1 - CONFIDENCE else one
+        for index, one in enumerate(found)
     ]
 
 

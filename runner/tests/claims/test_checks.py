@@ -68,7 +68,7 @@ def test_what_was_seen_on_some_kernels_is_judged_on_those_alone() -> None:
         "infoq-ping-duration": [("throughput", None, 0.95, *old)],
         "infoq-ping-cpus": [("throughput", None, 0.95, *old)],
         "infoq-standalone": [("throughput", None, 0.9, *old), ("CPU used", None, 0.9, *old)],
-        "infoq-carrier-park": [("of 10 ms and more", 20, None, *old), ("of 10 ms and more", 10, None, *old)],
+        "infoq-carrier-park": [("of 10 ms and more", 2, None, *old)],
         "infoq-tuning": [("throughput", None, 1.1, *old)],
         "infoq-ping-kernels": [
             ("throughput", None, 0.9, "4", "5"), ("cpu-share", None, 90, "4", "5"),

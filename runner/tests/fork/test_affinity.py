@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.fork.affinity import allow_jit, confine, cpus_beside
+from jdkmatrix.fork.affinity import allow_jit, astray, confine, cpus_beside
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.probes.process import glance, read_threads
 
@@ -52,6 +52,24 @@ def test_only_the_compiler_is_let_out_and_everybody_is_put_back() -> None:
         process.wait()
     allow_jit(process.pid, {first})
     confine(process.pid, {first})
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs to tell one from the other")
+def test_a_thread_that_keeps_to_one_of_its_cpus_is_left_there() -> None:
+    first, *_, last = sorted(os.sched_getaffinity(0))
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE)
+    try:
+        process.stdout.readline()
+        confine(process.pid, {first, last})
+        pinned, *others = sorted(masks(process.pid))
+        os.sched_setaffinity(pinned, {last})
+        assert astray(process.pid, {first, last}) == ()
+        assert sorted(astray(process.pid, {last})) == others
+        confine(process.pid, {first, last})
+        assert masks(process.pid)[pinned] == {last}
+    finally:
+        process.kill()
+        process.wait()
 
 
 @pytest.mark.parametrize(

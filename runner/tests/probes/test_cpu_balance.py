@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from jdkmatrix.host.cpu_ticks import CpuTicks, parse_stat
 from jdkmatrix.host.irq_time import BURSTS_MIN, decide, irq_time_accounting, undisturbed_bursts
 from jdkmatrix.probes.cpu_balance import Used, balance
+from jdkmatrix.probes.host import mean_share
 from jdkmatrix.records.pressure import CpuUse
+from tests.support.builders import cpu_use
 
 NOTHING = CpuTicks(idle=0, interrupts=0, steal=0)
 HERTZ = 100
@@ -165,3 +167,13 @@ def test_this_kernel_is_tried() -> None:
     assert os.sched_getaffinity(0) == before
     assert all(-0.1 <= share < 1 for share in undisturbed_bursts())
     assert irq_time_accounting(100_000) is None, "a CPU that does not exist"
+
+
+def test_what_a_window_suffered_is_told_without_the_cpus_of_this_tool_alone() -> None:
+    """Ten percent were stolen from the program; the 63 other CPUs, where this tool read clocks, were calm."""
+    program = cpu_use("sut", steal=0.1)
+    tool = cpu_use("runner").model_copy(update={"cpus": tuple(range(1, 64))})
+    both = cpu_use("driver", "runner")
+    assert mean_share((program, tool), "steal_share") == pytest.approx(0.1)
+    assert mean_share((program, both), "steal_share") == pytest.approx(0.05)
+    assert mean_share((tool,), "steal_share") == 0

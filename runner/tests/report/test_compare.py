@@ -141,6 +141,13 @@ def test_as_many_of_fewer_forks_are_more_of_them() -> None:
     assert told in words and not any("more" in word or "less" in word for word in words)
 
 
+def test_equal_shares_that_were_lost_for_the_same_reason_hide_no_regression() -> None:
+    short = with_outcomes(made_up(replace(SHAPE, blocks=5)), {"virtual": {1: hung}})
+    long = with_outcomes(made_up(replace(SHAPE, blocks=10)), {"virtual": {1: hung, 2: hung}})
+    found = compare_sides(side(long), side(later(slower(short, 0.7, "virtual"), "short", DAY)), threshold=0.05)
+    assert any(change.figure == "throughput" and change.key.executor == "virtual" for change in found.regressions)
+
+
 def test_two_jdks_of_a_run_are_paired_in_blocks(loaded: LoadedRun) -> None:
     before, after = (replace(side(loaded), axis="jdk", value=jdk) for jdk in SHAPE.jdks)
     found = compare_sides(before, after, threshold=0.05)

@@ -16,6 +16,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.records.claims import ClaimCheck
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.kinds import Charts, Prose
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.heat import scorecard
@@ -31,15 +32,18 @@ from jdkmatrix.report.site.conditions import answering
 from jdkmatrix.report.site.history import histories
 from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.stats.bands import Estimate
+from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.verdicts import Verdict
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import key
 from tests.support.judged_pages import PageOfRun, answer_of, judged, key_of, printed, row_of
 from tests.support.outcome_runs import all_of, missed, refusing, scaled, with_outcomes, without_driver
 from tests.support.pages import figure_in, found, section_of, table_of
-from tests.support.records import with_forks_of
+from tests.support.records import altered, with_forks, with_forks_of
 from tests.support.served_runs import Shape, driven_by, made_up
 from tests.support.sites import built, digest_of, later
+from tests.support.stepped_runs import searched
 
 FIVE = Shape(executors=("liberty", "virtual", "platform", "liberty-aa"), blocks=5, windows=1)
 ONE_JDK = replace(FIVE, jdks=("temurin-25",))
@@ -172,6 +176,27 @@ def test_refusals_count_in_a_claim_between_arms_that_the_page_does_not_compare()
     why = estimate(with_forks_of(made_up(SIX), "platform", refusing), "platform")
     assert "gates refused 0 of 30 windows of virtual and 10 of 30 of platform (steal 0 and 10)" in str(why)
     assert isinstance(estimate(made_up(SIX), "platform"), Estimate)
+
+
+def test_bounds_of_two_vendors_are_not_compared_as_if_they_were_exact() -> None:
+    """Where every search held the highest rate that it tried, in all forks of one JDK."""
+    exact = searched(made_up(replace(SIX, jdks=("semeru-21", "temurin-21"))))
+    held = {"outcome": SearchOutcome.CEILING_HELD.value}
+
+    def bounded(cell: CellRecord, fork: Fork) -> Fork:
+        at_least = cell.key.jdk == "semeru-21" and fork.capacity
+        return altered(fork, {"capacity": fork.capacity.model_copy(update=held)}) if at_least else fork
+
+    def beside_vendor(loaded: LoadedRun) -> Estimate | str:
+        run, mine = JudgedRun(loaded), next(c.key for c in loaded.cells if c.key.executor == "virtual")
+        of_vendor = {"versus": "liberty", "versus_vendor": "semeru", "low": 0.5, "inference": "i"}
+        check = ClaimCheck(says="s", metric="capacity", arm="virtual", **of_vendor)
+        key = mine.model_copy(update={"jdk": "temurin-21"})
+        return Results(run.run, run.cells, run.experiments, run.refusals).estimate(check, key)
+
+    assert isinstance(beside_vendor(exact), Estimate)
+    found = beside_vendor(with_forks(exact, bounded))
+    assert found == "some forks have only a bound, and two ratios of bounds cannot be compared"
 
 
 @pytest.mark.parametrize("versus", ["liberty", "platform"])

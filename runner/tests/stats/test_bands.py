@@ -192,6 +192,17 @@ def test_one_that_lies_far_outside_is_contradicted_among_many_and_named() -> Non
 
 
 @pytest.mark.parametrize("enough", [False, True])
+def test_single_blocks_are_none_of_the_family(enough: bool) -> None:
+    """They have no p-value: beside them, p = 0.03 decides as it does alone."""
+    band, outside, inside = Band(None, 100.0), Estimate(103.0, 100.3, 105.7, 5), Estimate(97.0, 94.3, 99.7, 5)
+    one, bound = Estimate(100.0, None, None, 1), Estimate(90.0, 90.0, None, 1, one_sided=True)
+    alone = place(inside if enough else outside, band)
+    assert alone is not Place.OPEN
+    found = places([one, inside if enough else outside, bound], band, one_is_enough=enough)
+    assert found == [Place.OPEN, alone, Place.OPEN]
+
+
+@pytest.mark.parametrize("enough", [False, True])
 def test_one_without_scatter_at_an_edge_is_inside_and_makes_no_other_one_surer(enough: bool) -> None:
     """Every thread went on in every block, as all should; among two, p = 0.045 decides nothing."""
     band = Band(None, 100.0)

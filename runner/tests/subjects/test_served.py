@@ -295,11 +295,24 @@ def test_without_room_for_its_data_the_bank_on_a_database_is_not_testable(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free_bytes))
     monkeypatch.setattr(prepare, "provision_postgres", lambda root, *, say: object())
+    monkeypatch.setattr(prepare, "everyone_reaches", lambda _: True)
     postgres = prepare.postgres_from(Project(ROOT, tmp_path), None, say=print)
     parts = cast(Parts, SimpleNamespace(postgres=postgres, drivers={cell: object()}, loads=loads))
     found = ServedApplications().why_not(MATRIX, parts, cell)
     assert found is None if told is None else found is not None and told.format(tmp_path) in found
     assert not abandoned.exists() and of_another_container.exists()
+
+
+def test_root_needs_a_folder_for_its_data_that_others_can_enter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL runs as another user then."""
+    (closed := tmp_path / "closed").mkdir(mode=0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(closed))
+    monkeypatch.setattr(prepare, "provision_postgres", lambda root, *, say: object())
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    found = prepare.postgres_from(Project(ROOT, tmp_path), None, say=print)
+    assert isinstance(found, str) and f"other users cannot enter {closed}" in found and "TMPDIR" in found
 
 
 def test_slow_answers_make_the_way_to_the_steady_state_longer() -> None:

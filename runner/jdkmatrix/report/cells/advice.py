@@ -192,10 +192,14 @@ def over_runs(advice: Sequence[Advice], runs: Sequence[Sequence[Advice]], asked:
     left open where these do not decide it. `runs`: the advice of each; `asked`: the demand on the server."""
     found = {one.figure: judged for one in advice if one.figure in BY_ID and (judged := _together(one, runs))}
     told = [(BY_ID[figure], judged) for figure, judged in found.items()]
-    return tuple(
-        _of_ratio(BY_ID[one.figure], found[one.figure], told, asked, one.note) if one.figure in found else one
-        for one in advice
-    )
+
+    def again(one: Advice) -> Advice:
+        if (judged := found.get(one.figure)) is None:
+            return one
+        metric = BY_ID[one.figure]
+        return _of_ratio(metric, judged, told, asked, one.note if _side(judged, metric) is one.side else "")
+
+    return tuple(map(again, advice))
 
 
 def _together(advice: Advice, runs: Sequence[Sequence[Advice]]) -> Judged | None:

@@ -166,6 +166,9 @@ class Results:
         self._demand_no_refusals(key, base_key)
         if metric is None:
             raise _NoEstimateError("no such figure")
+        both = [one for one in (cell, self.cell(base_key)) if one]
+        if any(figure.bound is not Bound.NONE for one in both for figure in one.figures(metric).values()):
+            raise _NoEstimateError("some forks have only a bound, and two ratios of bounds cannot be compared")
         return self._compared(metric, key, base_key)
 
     def _of_figures(self, cell: CellStats, metric: Metric) -> Estimate:

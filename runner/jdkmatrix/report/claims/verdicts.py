@@ -22,7 +22,7 @@ from jdkmatrix.domain.quantities import MISSING, digits, plural, with_unit
 from jdkmatrix.records.claims import BandOrigin, ClaimCheck, ClaimRecord
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence, not_steady_words, seen_words
 from jdkmatrix.report.words.numbers import Figure, missing, with_interval
-from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, place, places
+from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, can_decide, place, places
 
 # Factors from the unit of a published figure to the one in which a figure is shown here.
 _FACTORS = {
@@ -202,14 +202,16 @@ def _check(claim: ClaimRecord, check: ClaimCheck, found: CheckEvidence) -> Judge
     family = [cell.estimate for cell in found.cells if cell.estimate and not cell.absent]
     placed = iter(places(family, band, one_is_enough=check.one_is_enough))
     cells = tuple(
-        _cell(check, band, cell, next(placed) if cell.estimate and not cell.absent else None, len(family))
+        _cell(check, band, cell, next(placed) if cell.estimate and not cell.absent else None, family)
         for cell in found.cells
     )
     order = _FIRST_OF_ONE if check.one_is_enough else _FIRST_THAT_IS
     return JudgedCheck(check, band, origin, unit, _first(cells, order), cells)
 
 
-def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, placed: Place | None, family: int) -> JudgedCell:
+def _cell(
+    check: ClaimCheck, band: Band, cell: CellEvidence, placed: Place | None, family: Sequence[Estimate]
+) -> JudgedCell:
     def judged(verdict: ClaimVerdict, why: str | None = None, blocks: int | None = None) -> JudgedCell:
         return JudgedCell(**{**vars(cell), "verdict": verdict, "band": band, "why": why, "blocks": blocks})
 
@@ -226,8 +228,8 @@ def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, placed: Place | Non
     if cell.estimate.low is None and cell.estimate.high is None:
         why = "bounds that exclude each other" if cell.estimate.one_sided else "one block, no interval"
     elif (alone := place(cell.estimate, band)) is not Place.OPEN:
-        why = f"by itself it lies {alone.value} the band, but one of {family} may do so by chance"
-    needed = blocks_to_decide(cell.estimate, band, family=family, one_is_enough=check.one_is_enough)
+        why = f"by itself it lies {alone.value} the band, but one of {sum(map(can_decide, family))} may do so by chance"
+    needed = blocks_to_decide(cell.estimate, band, family=len(family), one_is_enough=check.one_is_enough)
     return judged(ClaimVerdict.INCONCLUSIVE, why, needed)
 
 

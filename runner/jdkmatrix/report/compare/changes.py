@@ -275,8 +275,9 @@ def _figures(
 def _losses(metric: Metric, *arms: CellStats) -> Losses:
     """Count the losses of two runs, whose figures are over all of their forks, however many blocks each has."""
     (above, above_of), (below, below_of) = ((one.forks - len(one.by_block(metric)), one.forks) for one in arms)
-    own = [Counter(one.arm_forks(metric).own_doing.values()) for one in arms]
-    return Losses(above, above_of, below, below_of, alike=own[0] == own[1])
+    new, old = (Counter(one.arm_forks(metric).own_doing.values()) for one in arms)
+    alike = all(new[kind] * below_of == old[kind] * above_of for kind in new | old)
+    return Losses(above, above_of, below, below_of, alike=alike)
 
 
 def _one_base(above: Comparison, below: Comparison) -> bool:

@@ -280,7 +280,7 @@ def test_columns_have_the_axes_that_vary_and_every_figure_with_its_unit(sections
         "Arm", "JDK", "Experiment", "Load", "Task duration, µs", "Outcome", "Expected", "Measured / expected",
         "throughput 1/s", "CPU used %", "p50 ms", "p99 ms", "parked while tasks were queued %",
         "median stretch parked while tasks were queued ms", "longest stretch parked while tasks were queued ms",
-        "such stretches of 10 ms and more", "Forks usable/ran",
+        "such stretches of 10 ms and more 1/s", "Forks usable/ran",
     ]  # fmt: skip
     assert titles("pinning")[:4] == ["Arm", "JDK", "Experiment", "Outcome"]
     assert {"RSS per thread KiB", "VIRT per thread KiB"} <= set(titles("spawn"))
