@@ -74,8 +74,8 @@ PIP_COMPILE := $(VENV)/pip-compile --quiet --generate-hashes --no-emit-index-url
 lock: .venv-test
 	cd runner && ../$(PIP_COMPILE) -o requirements.txt requirements.in
 	cd runner && ../$(PIP_COMPILE) -o requirements-dev.txt requirements-dev.in
-	cd runner && ../$(VENV)/python -m tests.nix.older_packages | \
-		../$(PIP_COMPILE) -o tests/nix/nixpkgs/python/requirements.txt -
+	cd runner && older=$$(../$(VENV)/python -m tests.nix.older_packages) && \
+		echo "$$older" | ../$(PIP_COMPILE) -o tests/nix/nixpkgs/python/requirements.txt -
 	$(VENV)/python -m jdkmatrix.provision.maven --record
 
 clean:

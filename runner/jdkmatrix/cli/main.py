@@ -109,7 +109,7 @@ def ask(
     ] = False,
 ) -> None:
     """Ask what to measure (server, database, JDK, CPUs, task, delay, load), say how long it will take, and measure
-    until the ratio is known or the time is up. Each option given answers its question. Without a terminal, ask
+    until the ratio is known or no time is left. Each option given answers its question. Without a terminal, ask
     nothing, and measure only with --yes."""
     from jdkmatrix.cli import ask as asking
 

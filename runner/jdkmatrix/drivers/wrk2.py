@@ -316,9 +316,7 @@ def _wake(process: subprocess.Popen[bytes]) -> None:
     """Let every thread return from what it waits for (signal(7), "Interruption of system calls by stop signals")."""
     os.kill(process.pid, signal.SIGSTOP)  # Popen.send_signal would reap one that has ended
     try:
-        found = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-        if found is not None and found.si_code == os.CLD_STOPPED:
-            os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
     finally:
         os.kill(process.pid, signal.SIGCONT)
 

@@ -37,7 +37,7 @@ class Pressure(Record):
     meanwhile. Older records have neither. `writers_share`: what kernel threads that write to disks used of the CPUs of
     a program that waits for the disk; they count as the program's own. None: not counted."""
 
-    steal_share: float  # of all CPUs that we use
+    steal_share: float  # of all CPUs that we use; since 3 December 2026 without those of this tool alone
     foreign_cpu_share: float  # of the same: busy, but not with a process of ours
     cpu_use: tuple[CpuUse, ...] = ()  # by set of CPUs; empty: not counted by set
     irq_time_accounting: bool | None = None  # True if process clocks leave interrupts out; None: not known

@@ -65,7 +65,7 @@ class Session:
         ((0.3, 0.1, 0.02), [1.0] * 3, 0.02),  # a JVM that gets warm
         ((0.3, 0.2, 0.25), [1.0] * 12, 0.2),
         ((None, None, 3.0), [1.0, 2.0, 4.0, 4.0, 4.0], 3.0),
-        ((None,), [1.0, 2.0, 4.0, 8.0], 15.0),
+        ((None,), [1.0, 2.0, 4.0, 8.0], 9.0),
     ],
 )
 def test_answers_are_timed_until_they_come_soon(
@@ -74,7 +74,7 @@ def test_answers_are_timed_until_they_come_soon(
     session = Session(*typical_s)
     found = time_answers(cast(DriverSession, session), SaturateLoad(connections=50))
     assert session.windows_s == windows_s and found.typical_s == pytest.approx(found_s)
-    assert found.least_s == pytest.approx(8.0 + 1 if typical_s == (None,) else 0.9 * found_s)
+    assert found.least_s == pytest.approx(found_s if typical_s == (None,) else 0.9 * found_s)
 
 
 def test_each_arm_is_tried_where_its_answers_take_longest(monkeypatch: pytest.MonkeyPatch) -> None:

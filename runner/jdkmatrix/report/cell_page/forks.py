@@ -306,7 +306,7 @@ def _pressure(program: ProgramWindow, host: Pressure) -> Iterator[Fact]:
         how = "from the last reading before them to the first after them, and for at least half a second"
         yield Fact("Watched", around, how)
     yield Fact("Steal", share(host.steal_share).text, "time that the hypervisor gave to others")
-    yield Fact("Others’ CPU", share(host.foreign_cpu_share).text, "of all CPUs: busy, but not with the experiment")
+    yield Fact("Others’ CPU", share(host.foreign_cpu_share).text, "of the CPUs in use: not by the experiment")
     if host.writers_share is not None:
         words = "of the program’s CPUs: threads of the kernel, which write what it waits for, and count as part of it"
         yield Fact("Writing to disks", share(host.writers_share).text, words)

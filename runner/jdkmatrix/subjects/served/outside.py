@@ -95,22 +95,22 @@ def slowest(told: Collection[AnswerTimes]) -> AnswerTimes:
 def time_answers(session: DriverSession, load: SaturateLoad) -> AnswerTimes:
     """Find out how long answers take under a closed loop, until they come soon enough to need no lead or for as long as
     a cold server may get faster. A window that ends before half of them have come says nothing, and the next is twice
-    as long; if all do, half of them take longer than all windows, and each as long as the soonest in the last one.
+    as long; if all do, they take as long as the soonest and the slowest in the last one, which may not have come.
 
     Raises:
         MatrixError: as DriverSession.run.
     """
-    spent_s, window_s, soonest_s, found = 0.0, 1.0, 0.0, AnswerTimes(math.inf, math.inf)
+    spent_s, window_s, last, found = 0.0, 1.0, AnswerTimes(0.0, 0.0), AnswerTimes(math.inf, math.inf)
     while spent_s < ANSWERS_S_MAX and lead_s(load, found.typical_s) > 0:
         told = session.warm(load, window_s, label=f"proof-answers-{spent_s:g}")
         seen, given_up = told.uncorrected, told.lower_bounds or 0
         spent_s += window_s
-        soonest_s = seen.min_us / 1e6 if seen else window_s
+        last = AnswerTimes(seen.max_us / 1e6, seen.min_us / 1e6) if seen else AnswerTimes(window_s, window_s)
         if seen is None or 2 * given_up >= seen.count:
             window_s *= 2
             continue
-        found = AnswerTimes(min(found.typical_s, seen.percentiles_us["50"] / 1e6), min(found.least_s, soonest_s))
-    return found if math.isfinite(found.typical_s) else AnswerTimes(spent_s, soonest_s)
+        found = AnswerTimes(min(found.typical_s, seen.percentiles_us["50"] / 1e6), min(found.least_s, last.least_s))
+    return found if math.isfinite(found.typical_s) else last
 
 
 def _share_of(
