@@ -324,6 +324,10 @@ class Matrix(Table):
         first = self.profiles[profile].first
         return (*(self.stages(first) if first else ()), profile)
 
+    def timeout_s_of(self, workload: Workload) -> float:
+        """Return how long the driver waits for an answer."""
+        return workload.timeout_s or self.driver.timeout_s
+
     def has_cell(self, cell: CellKey) -> bool:
         """Return whether there can be such a cell; products of axes also pair servers' workloads with experiments'
         loads."""

@@ -223,7 +223,6 @@ class Wrk2Session:
     def _run_process(self, log: Path, threads: int, lead: float, bound_s: float, edge: Edge) -> _Ran:
         try:
             process = self._started(log)
-            _wait_until_replaced(process)
             _wait_for_threads(process, threads)
             edge_at_s = time.monotonic() + lead
             for _ in range(_WAKINGS):
@@ -291,20 +290,8 @@ def _bound_s(target: Target, load: RateLoad, lasts_s: int) -> float:
     return lasts_s + STOP_CHECK_S + opening_s(load.connections, 1) + target.timeout_s + _OVERRUN_S
 
 
-def _wait_until_replaced(process: subprocess.Popen[bytes]) -> None:
-    """Wait until `launch` has become the command, or the command has ended."""
-    deadline = time.monotonic() + _BECOME_TIMEOUT_S
-    launcher = os.fsencode(launch.__file__)
-    while time.monotonic() < deadline and not _ended(process):
-        arguments = Path(f"/proc/{process.pid}/cmdline").read_bytes()
-        # Empty for a moment in the middle of exec.
-        if arguments and launcher not in arguments.split(b"\0"):
-            return
-        time.sleep(_POLL_S)
-
-
 def _wait_for_threads(process: subprocess.Popen[bytes], threads: int) -> None:
-    """Wait until all of its threads run beside the first, or it has ended."""
+    """Wait until all of its threads run beside the first, which `launch` has none of, or it has ended."""
     deadline = time.monotonic() + _BECOME_TIMEOUT_S
     while time.monotonic() < deadline and not _ended(process):
         if len(list(Path(f"/proc/{process.pid}/task").iterdir())) > threads:

@@ -143,7 +143,7 @@ def planned_phases(
     asked: dict[MadeAlike, dict[tuple[CellLoad, int], None]] = {}
     for cell, load in loads.items():
         alike = _made_alike(cell)
-        timeout_s = matrix.workloads[cell.workload].timeout_s or matrix.driver.timeout_s
+        timeout_s = matrix.timeout_s_of(matrix.workloads[cell.workload])
         timeouts[alike] = min(timeouts.get(alike, timeout_s), timeout_s)
         driver_cpus, _ = cpus_of_others(matrix, cell, topology)
         asked.setdefault(alike, {})[load, driver_cpus] = None

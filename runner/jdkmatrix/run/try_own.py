@@ -39,8 +39,7 @@ def arm_of(key: CellKey) -> Arm:
 
 def try_own(setups: Mapping[CellKey, CellSetup], tried: Tried, say: Callable[[str], None]) -> None:
     """Try each arm on the first JDK that it has, under the closed loop of most connections on the fewest CPUs, where
-    answers take longest. `tried`: those that were tried before, and how long their answers took
-    under a closed loop; these are added.
+    answers take longest. `tried`: those that were tried before, and how long their answers took; these are added.
 
     Raises:
         MatrixError: names the workload and the arm, with the end of the log.
@@ -91,7 +90,7 @@ def try_once(setup: ServedCell, path: str) -> tuple[float, AnswerTimes]:
             cannot run below the folder of temporary files.
     """
     instance, rules, cpus = setup.instance, setup.matrix.server, setup.cpu_sets
-    load, box_group = SaturateLoad(connections=setup.load.connections), setup.confiner.group("sut", cpus.sut)
+    load = SaturateLoad(connections=setup.load.connections)
     with tempfile.TemporaryDirectory(prefix="jdk-matrix-own-") as name:
         folder = Path(name)
         check_folder(instance.server.kind.name, folder)
@@ -105,8 +104,9 @@ def try_once(setup: ServedCell, path: str) -> tuple[float, AnswerTimes]:
             connections=load.connections,
         )
         try:
+            quota = Limits(cpu_quota_cpus=setup.limits.cpu_quota_cpus)
             with (
-                limited(Limits(cpu_quota_cpus=setup.limits.cpu_quota_cpus), box_group) as box,
+                limited(quota, setup.confiner.group("sut", cpus.sut)) as box,
                 ServerProcess(launch, cpus=cpus.sut, cgroups=box.cgroups, rules=rules) as server,
                 Connection(launch.base_url, timeout_s=rules.answer_timeout_s) as connection,
             ):

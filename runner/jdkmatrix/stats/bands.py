@@ -117,8 +117,7 @@ def places(estimates: Sequence[Estimate], band: Band, *, one_is_enough: bool = F
     adjusted = adjust({index: p_of(estimates[index], band) for index in told})
     found = [place(one, band) for one in estimates]
     return [
-        Place.OPEN if one is deciding and adjusted.get(index, 1.0) > 1 - CONFIDENCE else one
-        for index, one in enumerate(found)
+        Place.OPEN if one is deciding and adjusted[index] > 1 - CONFIDENCE else one for index, one in enumerate(found)
     ]
 
 

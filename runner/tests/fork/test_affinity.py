@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -32,44 +33,49 @@ def masks(pid: int) -> dict[int, set[int]]:
     return {int(task.name): os.sched_getaffinity(int(task.name)) for task in Path(f"/proc/{pid}/task").iterdir()}
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs to tell one from the other")
+@contextmanager
+def three_threads() -> Iterator[int]:
+    """Start a process with three threads, of which the first is called like the compiler's; yield its pid."""
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE)
+    try:
+        process.stdout.readline()
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+two_cpus = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs to tell one from the other")
+
+
+@two_cpus
 def test_only_the_compiler_is_let_out_and_everybody_is_put_back() -> None:
     first, *_, last = sorted(os.sched_getaffinity(0))
-    process = subprocess.Popen([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE)
-    try:
-        process.stdout.readline()
-        confine(process.pid, {last})
-        assert set(map(frozenset, masks(process.pid).values())) == {frozenset({last})}
-        assert len(masks(process.pid)) == len(read_threads(process.pid)) == 3
-        assert [one.name[:2] for one in read_threads(process.pid).values()].count("异步") == 2
-        assert glance(process.pid).thread_count == 3
-        allow_jit(process.pid, {first, last})
-        assert sorted(map(sorted, masks(process.pid).values())) == sorted([[first, last], [last], [last]])
-        confine(process.pid, {last})
-        assert all(mask == {last} for mask in masks(process.pid).values())
-    finally:
-        process.kill()
-        process.wait()
-    allow_jit(process.pid, {first})
-    confine(process.pid, {first})
+    with three_threads() as pid:
+        confine(pid, {last})
+        assert set(map(frozenset, masks(pid).values())) == {frozenset({last})}
+        assert len(masks(pid)) == len(read_threads(pid)) == 3
+        assert [one.name[:2] for one in read_threads(pid).values()].count("异步") == 2
+        assert glance(pid).thread_count == 3
+        allow_jit(pid, {first, last})
+        assert sorted(map(sorted, masks(pid).values())) == sorted([[first, last], [last], [last]])
+        confine(pid, {last})
+        assert all(mask == {last} for mask in masks(pid).values())
+    allow_jit(pid, {first})
+    confine(pid, {first})
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs to tell one from the other")
+@two_cpus
 def test_a_thread_that_keeps_to_one_of_its_cpus_is_left_there() -> None:
     first, *_, last = sorted(os.sched_getaffinity(0))
-    process = subprocess.Popen([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE)
-    try:
-        process.stdout.readline()
-        confine(process.pid, {first, last})
-        pinned, *others = sorted(masks(process.pid))
+    with three_threads() as pid:
+        confine(pid, {first, last})
+        pinned, *others = sorted(masks(pid))
         os.sched_setaffinity(pinned, {last})
-        assert astray(process.pid, {first, last}) == ()
-        assert sorted(astray(process.pid, {last})) == others
-        confine(process.pid, {first, last})
-        assert masks(process.pid)[pinned] == {last}
-    finally:
-        process.kill()
-        process.wait()
+        assert astray(pid, {first, last}) == ()
+        assert sorted(astray(pid, {last})) == others
+        confine(pid, {first, last})
+        assert masks(pid)[pinned] == {last}
 
 
 @pytest.mark.parametrize(

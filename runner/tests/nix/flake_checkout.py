@@ -30,11 +30,10 @@ from jdkmatrix.provision.debian import elf
 from jdkmatrix.provision.seal import files_sha256
 from tests.nix.install import Nix
 from tests.nix.linters import linter
-from tests.nix.older_packages import older_packages
+from tests.nix.older_packages import STAND_IN, older_packages
 from tests.support.project import ROOT
 from tests.support.shipped import MATRIX
 
-STAND_IN = Path(__file__).parent / "nixpkgs"
 SERVERS = ("open-liberty",)
 # Debian's packages with what nixpkgs' stdenv has on PATH, and with what Debian uses instead of gawk.
 _STDENV = (

@@ -18,9 +18,9 @@ from pathlib import Path
 from jdkmatrix.provision.cache import cache_dir, locked
 from tests.support.project import ROOT
 
-_STAND_IN = Path(__file__).parent / "nixpkgs"
-LOCK = _STAND_IN / "python" / "requirements.txt"
-VERSIONS: dict[str, str] = json.loads((_STAND_IN / "versions.json").read_text())
+STAND_IN = Path(__file__).parent / "nixpkgs"
+LOCK = STAND_IN / "python" / "requirements.txt"
+VERSIONS: dict[str, str] = json.loads((STAND_IN / "versions.json").read_text())
 _BUILD_ONLY = ("pbr", "setuptools")
 
 

@@ -14,8 +14,8 @@ from packaging.requirements import Requirement
 
 from jdkmatrix.jdks.catalogue import this_system
 from jdkmatrix.provision import hosttools
-from tests.nix.flake_checkout import STAND_IN, FlakeCheckout, shown
-from tests.nix.older_packages import LOCK, VERSIONS, differing, older_packages
+from tests.nix.flake_checkout import FlakeCheckout, shown
+from tests.nix.older_packages import LOCK, STAND_IN, VERSIONS, differing, older_packages
 from tests.support.project import ROOT
 
 BOUNDS = {

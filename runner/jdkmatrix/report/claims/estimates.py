@@ -85,7 +85,7 @@ class Results:
         if base_key is None:
             return self._of_figures(cell, metric)
         base = self._usable(base_key)
-        if any(figure.bound is not Bound.NONE for one in (cell, base) for figure in one.figures(metric).values()):
+        if _has_bounds(metric, cell, base):
             return self._bounded(cell, base, metric, difference=check.difference)
         if check.difference:
             arms = [(one, _comparable(one, metric)) for one in (cell, base)]
@@ -166,8 +166,7 @@ class Results:
         self._demand_no_refusals(key, base_key)
         if metric is None:
             raise _NoEstimateError("no such figure")
-        both = [one for one in (cell, self.cell(base_key)) if one]
-        if any(figure.bound is not Bound.NONE for one in both for figure in one.figures(metric).values()):
+        if _has_bounds(metric, *filter(None, (cell, self.cell(base_key)))):
             raise _NoEstimateError("some forks have only a bound, and two ratios of bounds cannot be compared")
         return self._compared(metric, key, base_key)
 
@@ -265,6 +264,10 @@ def _arm(cell: CellStats, metric: Metric, figures: Mapping[int, object]) -> ArmF
 def _comparable(cell: CellStats, metric: Metric) -> dict[int, float]:
     """Return the comparable figures by block."""
     return {block: one.value for block, one in cell.figures(metric).items() if one.comparable}
+
+
+def _has_bounds(metric: Metric, *cells: CellStats) -> bool:
+    return any(figure.bound is not Bound.NONE for one in cells for figure in one.figures(metric).values())
 
 
 def _least(metric: Metric, *arms: tuple[CellStats, Sequence[float]]) -> float:

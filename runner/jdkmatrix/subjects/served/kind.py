@@ -188,7 +188,7 @@ def _why_too_late(matrix: Matrix, cell: CellKey) -> str | None:
     is measured; None if it would not. Their work takes its turn on the CPUs, whatever the executor."""
     load = kind_of(matrix.loads[(basis_of(matrix, cell) or cell).load]).load.in_windows
     workload = matrix.workloads[cell.workload]
-    timeout_s, cpus = workload.timeout_s or matrix.driver.timeout_s, workload.cpus_of(cell.cpus)
+    timeout_s, cpus = matrix.timeout_s_of(workload), workload.cpus_of(cell.cpus)
     if cell.wait_us / 1e6 >= timeout_s:
         return (
             f"its remote system answers after {wait_words(cell.wait_us)}, and the driver gives up after {timeout_s:g} s"

@@ -65,8 +65,7 @@ class ServedCell(CellSetup):
 
     @property
     def timeout_s(self) -> float:
-        """How long the driver waits for an answer."""
-        return self.workload.timeout_s or self.matrix.driver.timeout_s
+        return self.matrix.timeout_s_of(self.workload)
 
     def knowing(self, answers: AnswerTimes) -> ServedCell:
         """Return the cell of a user's application with how long answers take; turns may be too short for them."""
