@@ -89,7 +89,9 @@ def stamp_path(purpose):
 
 
 def stamp(purpose):
-    """Return the stamp; empty where there is none."""
+    """Return the stamp; empty where there is none, or where the environment's interpreter is gone."""
+    if not os.path.exists(os.path.join(VENV, "bin", "python")):
+        return ""
     try:
         with open(stamp_path(purpose)) as file:
             return file.read()

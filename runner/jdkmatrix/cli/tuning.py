@@ -32,7 +32,8 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
         MatrixError: not root, a run is measuring, nobody to ask, or the answer was no.
     """
     _need_root("--tune")
-    _refuse_beside_a_run(host)
+    here = host is None
+    _refuse_beside_a_run(here)
     if not yes and not (sys.stdin and sys.stdin.isatty()):
         raise MatrixError("--tune asks before it changes anything, and there is no terminal to answer on: add --yes")
     host = host or this_host()
@@ -45,7 +46,7 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
     console.print(f"The current settings are kept in {state}; `matrix doctor --restore` puts them back.")
     if not yes and not _agreed():
         raise MatrixError("nothing was changed")
-    _refuse_beside_a_run(host)  # again: one may have begun while it asked
+    _refuse_beside_a_run(here)  # again: one may have begun while it asked
     failed, whole = tune(host, planned, state), settings(planned)
     changed = sum(failed.keys().isdisjoint(files) for _, files in whole)
     console.print(f"{changed} of {plural(len(whole), 'setting')} changed.")
@@ -62,7 +63,7 @@ def restore_host(*, host: Host | None = None, states: Sequence[Path] = (ARM_FILE
         MatrixError: not root, a run is measuring, or a record that cannot be read.
     """
     _need_root("--restore")
-    _refuse_beside_a_run(host)
+    _refuse_beside_a_run(host is None)
     host = host or this_host()
     console = console_here()
     found = [restored for state in states if (restored := restore(host, state)) is not None]
@@ -110,8 +111,8 @@ def _agreed() -> bool:
         return False
 
 
-def _refuse_beside_a_run(host: Host | None) -> None:
-    if host is None and is_measuring():
+def _refuse_beside_a_run(here: bool) -> None:
+    if here and is_measuring():
         raise MatrixError(
             "a run is measuring on this host: what it measures would change, and nothing would record that; wait "
             "until it has ended"

@@ -90,8 +90,8 @@ def numa_balancing(host: Host) -> Check | None:
 
 def disk(host: Host) -> Check | None:
     results = host.results.absolute()
-    folder = next(candidate for candidate in (results, *results.parents) if candidate.exists())
-    try:
+    try:  # a parent may be closed to this user
+        folder = next(candidate for candidate in (results, *results.parents) if candidate.exists())
         space = os.statvfs(folder)
     except OSError:
         return None

@@ -110,6 +110,17 @@ def test_with_nobody_to_ask_or_a_no_nothing_is_changed(
 
 
 @pytest.mark.usefixtures("as_root")
+def test_a_run_that_begins_while_tune_asks_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    host, measuring = make_host(tmp_path, FIXABLE), iter([False, True])
+    monkeypatch.setattr(tuning, "this_host", lambda: host)
+    monkeypatch.setattr(tuning, "is_measuring", lambda: next(measuring))
+    before = read(tmp_path, GOVERNOR)
+    with pytest.raises(MatrixError, match="a run is measuring"):
+        tuning.tune_host(yes=True, state=tmp_path / "tuned.json")
+    assert read(tmp_path, GOVERNOR) == before and not (tmp_path / "tuned.json").exists()
+
+
+@pytest.mark.usefixtures("as_root")
 @pytest.mark.parametrize("asked", [True, False])
 def test_tune_then_restore(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], asked: bool

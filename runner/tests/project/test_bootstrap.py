@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import signal
@@ -133,11 +134,30 @@ def test_what_was_built_is_gone_after_make_clean(checkout: Path) -> None:
 def test_an_environment_that_was_made_at_another_place_is_made_anew(checkout: Path) -> None:
     """It is emptied; the tests above cover what comes then."""
     venv = checkout / ".venv"
-    (venv / "bin").mkdir(parents=True)
-    (venv / ".ready-run").write_text(f"{' '.join(sys.version.split())} in /another/place\n")
+    _pretend(venv, Path("/another/place"))
+    (venv / "bin" / "python").symlink_to(sys.executable)
+    process = _bootstrap(checkout)
+    try:
+        wait_until(lambda: (venv / "pyvenv.cfg").exists() and not (venv / ".ready-run").exists())
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def test_an_environment_whose_interpreter_is_gone_is_made_anew(checkout: Path) -> None:
+    venv = checkout / ".venv"
+    _pretend(venv, checkout)
+    (venv / "bin" / "python").symlink_to(checkout / "collected")
     process = _bootstrap(checkout)
     try:
         wait_until(lambda: (venv / "bin" / "python").exists() and not (venv / ".ready-run").exists())
     finally:
         process.terminate()
         process.communicate()
+
+
+def _pretend(venv: Path, place: Path) -> None:
+    """Lay out an environment that says it was completed at a place, without its interpreter."""
+    (venv / "bin").mkdir(parents=True)
+    digest = hashlib.sha256((place / "runner" / "pyproject.toml").read_bytes()) if place.is_dir() else hashlib.sha256()
+    (venv / ".ready-run").write_text(f"{' '.join(sys.version.split())} in {place}\n{digest.hexdigest()}")

@@ -95,6 +95,7 @@ def test_what_was_changed_after_it_was_built_is_built_again(tmp_path: Path, buil
         ("workloads/burn/src/test/java/jdkmatrix/burn/BurnTest.java", False),
         ("workloads/burn/target/burn.jar", False),
         ("workloads/executors/executors.toml", True),
+        ("workloads/applications/banking.toml", True),
         ("workloads/servers/open-liberty/server.xml", False),
     ],
 )

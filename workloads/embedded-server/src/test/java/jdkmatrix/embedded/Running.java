@@ -9,12 +9,17 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /** The program of the module that runs these tests, in a process of its own. */
 final class Running implements AutoCloseable {
     /** True if the server can be given an executor. */
     private static final boolean TAKES_EXECUTORS = !"false".equals(System.getProperty("takes.executors"));
+    /** True if this module tests the plugged executors for all: a server takes each as the same interface. */
+    private static final boolean EVERY_PLUGGED = Boolean.getBoolean("every.plugged.executor");
+
+    private static final Set<String> PLUGGED_EVERYWHERE = Set.of("virtual", "fixed-3");
     /** True if its own pool can have another size. */
     private static final boolean OWN_SIZED = Boolean.getBoolean("own.sized");
     /** True if its own threads are virtual. */
@@ -36,12 +41,12 @@ final class Running implements AutoCloseable {
     private final String application;
     private JsonObject ready;
 
-    /** True if the server has this executor. */
+    /** True if the server has this executor, and its module tests it. */
     static boolean has(String executor) {
         if (executor.startsWith("own-virtual-")) {
             return OWN_VIRTUAL_THREADS != null;
         }
-        return executor.equals("own") || (isOwn(executor) ? OWN_SIZED : TAKES_EXECUTORS);
+        return executor.equals("own") || (isOwn(executor) ? OWN_SIZED : TAKES_EXECUTORS && (EVERY_PLUGGED || PLUGGED_EVERYWHERE.contains(executor)));
     }
 
     /** True if the server brings this executor along. */
