@@ -70,7 +70,7 @@ class FigureHistory:
     def finding(self) -> str:
         runs = plural(len(self.points), "run")
         if not self.testable:
-            return f"{runs}, too few to show a change of level"
+            return f"{runs}, too few alike to show a change of level"
         return f"{plural(len(self.changes), 'change') if self.changes else 'no change'} of level in {runs}"
 
 

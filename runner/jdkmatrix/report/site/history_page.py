@@ -54,7 +54,7 @@ def _counted(found: Sequence[History]) -> str:
     return f" {changed} of the {len(figures)} series that are long enough to show a change of level did change."
 
 
-_OVERVIEW = columns("Condition", "Host~", "Runs#", "Run by run", "Newest#", "Level~")
+_OVERVIEW = columns("Condition", "Host~", "Runs#", "Run by run", "Newest ratio#", "Level~")
 
 
 def _conditions(found: Sequence[History], alone: int) -> Iterator[PageBlock]:
@@ -120,8 +120,8 @@ def _in_words(one: FigureHistory) -> str:
     first, newest = one.points[0].told, one.points[-1].told
     least, most = (end(one.points, key=lambda point: point.value).told.value for end in (min, max))
     return (
-        f"{first.value} ({first.under}) in the first run shown, {newest.value} ({newest.under}) in the newest, "
-        f"from {least} to {most} in all"
+        f"{first.value} ({first.under}) in the first run shown, "
+        f"{newest.value} ({newest.under}) in the newest with a ratio, from {least} to {most} in all"
     )
 
 
@@ -169,7 +169,7 @@ def _arms(one: History) -> Charts:
             for run, arm in told
         ]
         newest = [f"{arm.executor} {_amount(arm, metric)}" for run, arm in told if run is told[-1][0]]
-        note = f"In the newest run: {'; '.join(newest)}."
+        note = f"In the newest run with it: {'; '.join(newest)}."
         if drawing := _drawing(one, points, f"{metric.title}, {metric.unit}", order):
             found.append(Chart(f"history-arms-{metric.id}", metric.title, note, drawing))
     key = tuple(joined(swatch(order.index(name)), name) for name in names)

@@ -214,7 +214,7 @@ def test_no_line_and_no_change_of_level_goes_beyond_a_release_or_a_protocol(
     runs = digests([0.80, 0.81, 0.80, 0.80, 0.60, 0.61, 0.60, 0.60])
     ((one,), _) = histories([*map(moved, runs[:4]), *runs[4:]])
     assert len({run.line for run in one.runs}) == 2 - changes and len(one.figures[0].changes) == changes
-    assert (one.figures[0].finding == "8 runs, too few to show a change of level") is not one.changed
+    assert (one.figures[0].finding == "8 runs, too few alike to show a change of level") is not one.changed
 
 
 KINDS = {
