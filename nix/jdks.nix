@@ -15,7 +15,8 @@ let
     entry:
     if (entry.registry.kind or "") == "debian" then
       "Debian's ${entry.registry.suite} keeps only its newest build, so that no hash can pin it; on Debian, "
-      + "`nix run .#without-parts -- jdks fetch ${entry.id}` gets it with the host's patchelf, and runs say that it was not pinned"
+      + "`nix run .#without-parts -- jdks fetch ${entry.id}` gets it with the host's patchelf, "
+      + "and runs say that it was not pinned"
     else
       "jdks.json has no archive of it for ${system}";
 in

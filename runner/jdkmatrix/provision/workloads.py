@@ -149,7 +149,7 @@ def _inputs(root: Path) -> list[Path]:
         root / artefacts.LOCK_FILE,
         sources / _OUTPUTS,
         sources / "pom.xml",
-        *sorted(sources.glob("applications/*.toml")),
+        *sources.glob("applications/*.toml"),
         *(module / "pom.xml" for module in modules),
         *(path for folder in folders for path in folder.rglob("*") if path.is_file()),
     ]

@@ -131,33 +131,19 @@ def test_what_was_built_is_gone_after_make_clean(checkout: Path) -> None:
     assert not any(folder.exists() for folder in built) and all(folder.parent.exists() for folder in built)
 
 
-def test_an_environment_that_was_made_at_another_place_is_made_anew(checkout: Path) -> None:
-    """It is emptied; the tests above cover what comes then."""
+@pytest.mark.parametrize(
+    ("place", "interpreter"), [("/another/place", sys.executable), (None, "/collected")], ids=["moved", "collected"]
+)
+def test_an_environment_that_cannot_be_used_is_made_anew(checkout: Path, place: str | None, interpreter: str) -> None:
+    """It was made elsewhere, or its interpreter is gone. It is emptied; the tests above cover what comes then."""
     venv = checkout / ".venv"
-    _pretend(venv, Path("/another/place"))
-    (venv / "bin" / "python").symlink_to(sys.executable)
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "python").symlink_to(interpreter)
+    locked = hashlib.sha256((checkout / "runner" / "pyproject.toml").read_bytes()).hexdigest()
+    (venv / ".ready-run").write_text(f"{' '.join(sys.version.split())} in {place or checkout}\n{locked}")
     process = _bootstrap(checkout)
     try:
         wait_until(lambda: (venv / "pyvenv.cfg").exists() and not (venv / ".ready-run").exists())
     finally:
         process.terminate()
         process.communicate()
-
-
-def test_an_environment_whose_interpreter_is_gone_is_made_anew(checkout: Path) -> None:
-    venv = checkout / ".venv"
-    _pretend(venv, checkout)
-    (venv / "bin" / "python").symlink_to(checkout / "collected")
-    process = _bootstrap(checkout)
-    try:
-        wait_until(lambda: (venv / "bin" / "python").exists() and not (venv / ".ready-run").exists())
-    finally:
-        process.terminate()
-        process.communicate()
-
-
-def _pretend(venv: Path, place: Path) -> None:
-    """Lay out an environment that says it was completed at a place, without its interpreter."""
-    (venv / "bin").mkdir(parents=True)
-    digest = hashlib.sha256((place / "runner" / "pyproject.toml").read_bytes()) if place.is_dir() else hashlib.sha256()
-    (venv / ".ready-run").write_text(f"{' '.join(sys.version.split())} in {place}\n{digest.hexdigest()}")

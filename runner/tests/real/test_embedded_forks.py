@@ -26,7 +26,7 @@ ELSEWHERE = {
 FORKS = [
     *((kind.name, "temurin-25", row.replace("-N", "-8")) for kind in EMBEDDED for row in kind.executors),
     *((kind.name, "temurin-21.0.8", kind.virtual if kind.has(kind.virtual) else kind.own_pool) for kind in EMBEDDED),
-    # RequestThreadsTest covers every plugged executor, on Tomcat, and on every server those of each way to bound.
+    # RequestThreadsTest covers every plugged executor on Tomcat, and one per request and a pool on each other server.
     ("jetty", "temurin-25", "virtual-bounded-8"),
 ]
 

@@ -16,10 +16,10 @@ import java.util.concurrent.TimeUnit;
 final class Running implements AutoCloseable {
     /** True if the server can be given an executor. */
     private static final boolean TAKES_EXECUTORS = !"false".equals(System.getProperty("takes.executors"));
-    /** True if this module tests the plugged executors for all: a server takes each as the same interface. */
+    /** True if this module tests all plugged executors, for every server: each takes them as the same interface. */
     private static final boolean EVERY_PLUGGED = Boolean.getBoolean("every.plugged.executor");
-
-    private static final Set<String> PLUGGED_EVERYWHERE = Set.of("virtual", "fixed-3");
+    /** A thread per request, and a pool: what every server is tested with. */
+    private static final Set<String> PLUGGED = Set.of("virtual", "fixed-3");
     /** True if its own pool can have another size. */
     private static final boolean OWN_SIZED = Boolean.getBoolean("own.sized");
     /** True if its own threads are virtual. */
@@ -46,7 +46,10 @@ final class Running implements AutoCloseable {
         if (executor.startsWith("own-virtual-")) {
             return OWN_VIRTUAL_THREADS != null;
         }
-        return executor.equals("own") || (isOwn(executor) ? OWN_SIZED : TAKES_EXECUTORS && (EVERY_PLUGGED || PLUGGED_EVERYWHERE.contains(executor)));
+        if (isOwn(executor)) {
+            return executor.equals("own") || OWN_SIZED;
+        }
+        return TAKES_EXECUTORS && (EVERY_PLUGGED || PLUGGED.contains(executor));
     }
 
     /** True if the server brings this executor along. */
