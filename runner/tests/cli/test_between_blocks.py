@@ -83,11 +83,15 @@ def test_what_the_system_refuses_that_process_is_one_message(tmp_path: Path, cap
 
 
 WRITING = """
+import signal
 import sys
 from pathlib import Path
 from jdkmatrix.cli.between_blocks import write_site_apart
 from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.provision.project import Project
+from jdkmatrix.report.site import build
+
+build.home_page = lambda *_: signal.pause()  # also in the process that writes: it imports this file again
 
 if __name__ == "__main__":
     root, work = map(Path, sys.argv[1:])
@@ -98,7 +102,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_run_that_ends_meanwhile_leaves_no_process_and_no_half_of_a_site(number: int, tmp_path: Path) -> None:
-    """The run ends by Ctrl-C, which reaches every process, or is itself killed."""
+    """The run ends by Ctrl-C, which reaches every process, or is itself killed, before the site is whole."""
     stored(tmp_path / "results" / "run", synthetic_run(tmp_path / "made-up", QUICK))
     (tmp_path / "writing.py").write_text(WRITING)
     sites = tmp_path / "sites"
