@@ -155,6 +155,7 @@ def _as_json(found: Compared) -> dict[str, Any]:
     return {
         "before": found.before,
         "after": found.after,
+        "names": found.names,
         "threshold": found.threshold,
         "also_changed": found.else_changed,
         "not_compared": found.why_not,
@@ -167,6 +168,8 @@ def _as_json(found: Compared) -> dict[str, Any]:
                 "cell_id": change.key.cell_id,
                 "figure": change.figure,
                 "over": change.over,
+                "values": change.values,
+                "shown": change.shown,
                 "ratio": change.ratio.value if change.ratio else None,
                 "low": change.ratio.ci_low if change.ratio else None,
                 "high": _finite(change.ratio.ci_high) if change.ratio else None,

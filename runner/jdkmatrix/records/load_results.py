@@ -134,7 +134,7 @@ class LoadResult(Record):
 
     @property
     def failed(self) -> int:
-        """Requests without a response, and responses other than 2xx."""
+        """Requests that failed, and responses within the phase other than 2xx."""
         return self.errors.unanswered + self.non_2xx
 
     @property

@@ -18,7 +18,7 @@ from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.fork_figures import OverForks
 from jdkmatrix.figures.metrics import P99, THROUGHPUT, Metric, metrics_of
-from jdkmatrix.loads.attainment import ForkOutcome, failed_by_itself, fate
+from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cells.advice import OUTCOME, Side, advised
@@ -312,8 +312,9 @@ def compared_by(cells: Iterable[CellStats]) -> Iterator[tuple[CellStats, Metric,
 
 
 def _has_failed(cell: CellStats) -> bool:
-    """Return whether a server ended or hung by itself: what the others did is then no figure of the executor."""
-    return any(failed_by_itself(fork) for fork in cell.record.forks)
+    """Return whether a server ended, hung or answered nothing by itself: what the others did is then no figure of the
+    executor."""
+    return any(not one.usable and fate(one, cell.load) is ForkOutcome.NO for one in cell.record.forks)
 
 
 def _field(value: object) -> object:

@@ -21,7 +21,7 @@ def measuring_sessions(run: RunRecord, cells: Iterable[CellRecord]) -> tuple[Ses
     return tuple(session for session in run.sessions if session.number in stand)
 
 
-_IN_WORDS = {"host": "host, CPU or kernel", "jdk": "build of the JDK", "server": "release of the server"}
+_IN_WORDS = {"host": "host, CPU or kernel", "jdk": "version of the JDK", "server": "release of the server"}
 
 
 def of_earlier(run: RunRecord, cell: CellRecord, refused: Mapping[CellKey, str]) -> str | None:

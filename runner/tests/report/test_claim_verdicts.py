@@ -345,6 +345,11 @@ def test_one_block_is_inconclusive() -> None:
     found = judged(made_up(replace(QUICK, blocks=1)), with_band(low=0.1, high=9))
     assert found.verdict is ClaimVerdict.INCONCLUSIVE
     assert {cell.why for cell in found.checks[0].cells} == {"one block, no interval"}
+    run, one = in_whole(reference("20261125T010916Z-delay-ramp.small")), REGISTRY.records(["delay-ramp-virtual"])[0]
+    first = replace(run, cells=tuple(cell.model_copy(update={"forks": cell.forks[:1]}) for cell in run.cells))
+    (bound,) = judged(first, one).checks[0].cells
+    assert bound.estimate is not None and bound.estimate.one_sided
+    assert (bound.verdict, bound.why) == (ClaimVerdict.INCONCLUSIVE, "one block")
 
 
 @pytest.mark.parametrize(

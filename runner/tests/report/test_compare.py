@@ -111,6 +111,15 @@ def test_on_another_host_only_what_is_paired_inside_a_run_is_compared(loaded: Lo
     assert found.why_not == "they were measured on two hosts"
 
 
+def test_on_another_host_an_aa_check_is_no_executor_that_got_worse() -> None:
+    checked = made_up(replace(SHAPE, executors=("liberty", "liberty-aa")))
+    after = later(slower(checked, 0.9, "liberty-aa"), "elsewhere", DAY, host="another")
+    found = compare_sides(side(checked), side(after), threshold=0.05)
+    words = {change.word for change in found.changes if change.figure == "throughput"}
+    assert words and all(word.startswith("worse: 10") for word in words)
+    assert not found.regressions and not found.open
+
+
 def test_a_slower_host_that_misses_the_rate_is_no_regression() -> None:
     at_rate = made_up(replace(SHAPE, loads=("rate-2000",)))
     slow = with_outcomes(at_rate, {"virtual": all_of(missed)})
@@ -293,6 +302,7 @@ def test_the_command_says_it_in_three_ways(folders: tuple[str, str], capsys: pyt
     assert compare(folders, {}, 0.05, as_json=True, as_markdown=False) == EXIT_WITH_REGRESSIONS
     told = json.loads(capsys.readouterr().out)
     assert told["regressions"] == len([one for one in told["changes"] if one["regression"]]) > 0
+    assert told["names"] == ["before", "after"] and all(" → " in one["values"] for one in told["changes"])
     assert compare(folders, {}, 0.05, as_json=False, as_markdown=True) == EXIT_WITH_REGRESSIONS
     told = capsys.readouterr().out
     assert "| Cell | Figure |" in told and told.index("**") < told.index("significantly worse") < told.index("| Cell |")

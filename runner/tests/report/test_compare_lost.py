@@ -22,8 +22,8 @@ from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.report.test_compare import DAY, SHAPE, failing, side
-from tests.support.outcome_runs import all_of, spoilt, with_outcomes
-from tests.support.records import altered, altered_run, with_forks
+from tests.support.outcome_runs import all_of, spoilt, windows_of, with_outcomes
+from tests.support.records import altered, altered_run, with_forks, with_load
 from tests.support.served_runs import made_up
 from tests.support.sites import later, stored
 from tests.support.stepped_runs import searched
@@ -42,6 +42,15 @@ def test_a_cell_that_was_to_be_measured_again_and_could_not_be_is_no_all_clear(l
     after = replace(whole, run=altered_run(whole.run, {"not_testable": tuple(refused)}), cells=left)
     found = compare_sides(side(loaded), side(after), threshold=0.05)
     assert found.lost == tuple(f"{cell_words(key)}: not testable after: its JDK cannot be had" for key in gone)
+    assert outcome(found).startswith("cannot tell: ")
+
+
+def test_a_cell_that_another_driver_has_driven_since_is_no_all_clear(loaded: LoadedRun) -> None:
+    def by_wrk2(_: CellRecord, fork: Fork) -> Fork:
+        return windows_of(fork, lambda window: with_load(window, {"driver": "wrk2"}))
+
+    found = compare_sides(side(loaded), side(with_forks(later(loaded, "after", DAY), by_wrk2)), threshold=0.05)
+    assert len(found.lost) == len(loaded.cells) and all("driven by loadgen before" in one for one in found.lost)
     assert outcome(found).startswith("cannot tell: ")
 
 

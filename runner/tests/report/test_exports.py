@@ -129,6 +129,18 @@ def test_what_failed_is_counted_also_where_nothing_else_came_and_a_refused_windo
     assert (liberty["did_as_asked"], liberty["reasons"]) == ("2", "")
 
 
+def test_what_tracks_figures_gets_none_of_an_executor_of_which_a_fork_answered_nothing() -> None:
+    plain = made_up(Shape(jdks=("temurin-25",), blocks=3, windows=2))
+
+    def refusing(fork: Fork) -> Fork:
+        return windows_of(fork, lambda one: with_load(one, {"non_2xx": one.load.completed}, shortfalls=(ERRORS,)))
+
+    for forks, there in (({1: spoilt}, {"liberty", "virtual"}), ({1: refusing}, {"liberty"})):
+        run = with_outcomes(plain, {"virtual": forks})
+        assert {key.split(".")[2] for key in exports.bencher(Cells(run.run, run.cells))} == there
+        assert {one["params"]["executor"] for one in exports.jmh(JudgedRun(run))} == there
+
+
 def test_a_figure_of_none_is_one_of_forks_that_did_what_they_were_asked(quick: LoadedRun) -> None:
     none = {"readings": (WindowReading(metric="connection_timeouts", value=0.0),)}
     run = with_forks(quick, lambda _, fork: windows_of(fork, lambda one: one.model_copy(update=none)))

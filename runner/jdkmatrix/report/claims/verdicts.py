@@ -227,6 +227,8 @@ def _cell(
     why = None
     if cell.estimate.low is None and cell.estimate.high is None:
         why = "bounds that exclude each other" if cell.estimate.one_sided else "one block, no interval"
+    elif cell.estimate.blocks < 2:
+        why = "one block"
     elif (alone := place(cell.estimate, band)) is not Place.OPEN:
         why = f"by itself it lies {alone.value} the band, but one of {sum(map(can_decide, family))} may do so by chance"
     needed = blocks_to_decide(cell.estimate, band, family=len(family), one_is_enough=check.one_is_enough)

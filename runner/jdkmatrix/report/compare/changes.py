@@ -152,7 +152,7 @@ def _gap(key: CellKey, cell: CellStats | None, base: CellStats | None, then: str
     if cell is None or base is None:
         why = f"{cell_words(key)}: not measured {then if base is None else now}"
     elif not _driven_alike(cell, base):
-        return f"{cell_words(key)}: driven by {base.driver} {then}, by {cell.driver} {now}", False
+        why = f"{cell_words(key)}: driven by {base.driver} {then}, by {cell.driver} {now}"
     elif cell.usable and base.usable:
         return None, False
     else:
@@ -300,7 +300,7 @@ def _changes(family: Family[_Named], told: _Told, threshold: float, names: tuple
         metric, values = told[key, figure, over]
         found = finding(one, metric)
         worse = found is PairFinding.WORSE and abs(one.ratio.value - 1) > threshold
-        counts = over is None or (key, figure, None) not in told
+        counts = over is None or ((key, figure, None) not in told and not is_aa_arm(key.executor))
         yield SideChange(
             key=key,
             figure=figure,
