@@ -1,8 +1,9 @@
 """The database of an application: a PostgreSQL beside the server, with a fresh data folder for each fork.
 
-It listens on loopback only and trusts whoever connects. PostgreSQL refuses to run as root: under root it runs as
-nobody, with its data and, where that user cannot reach them, a copy of its programs in a folder of its own. Every wait
-here has an upper bound and ends in DatabaseError.
+It listens on loopback only, and asks for a password that only this process and the application are told: its superuser
+may run programs, and loopback is open to every user of the host. PostgreSQL refuses to run as root: under root it runs
+as nobody, with its data and, where that user cannot reach them, a copy of its programs in a folder of its own. Every
+wait here has an upper bound and ends in DatabaseError.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 import os
 import pwd
 import re
+import secrets
 import shutil
 import signal
 import subprocess
@@ -33,6 +35,7 @@ from jdkmatrix.probes.process import SutGoneError, cpu_time_ns
 from jdkmatrix.provision.postgres import Postgres
 from jdkmatrix.records.database import DatabaseFacts
 
+PASSWORD_FILE = "org.postgresql.pgpassfile"  # the system property by which pgJDBC finds it
 LOG = "database.log"
 _INITDB_LOG = "database.initdb.log"
 # A database with a disk of its own would wait for it; here all data of a fork are thrown away. initdb would choose
@@ -117,8 +120,13 @@ class DatabaseProcess:
         return self._process.pid
 
     @property
+    def password_file(self) -> Path:
+        """The file with its password, as libpq and pgJDBC read it. No other user can."""
+        return self._data.parent / "pgpass"
+
+    @property
     def url(self) -> str:
-        """The JDBC URL."""
+        """The JDBC URL, without the password."""
         return f"jdbc:postgresql://127.0.0.1:{self._port}/postgres?user=postgres"
 
     def check(self) -> None:
@@ -176,8 +184,12 @@ class DatabaseProcess:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _initialise(self, programs: Path) -> None:
+        password = secrets.token_hex(16)
+        given = self._write_secret(self._data.parent / "password", password)
+        self._write_secret(self.password_file, f"127.0.0.1:*:*:postgres:{password}")
         command = [
-            *(str(programs / "bin" / "initdb"), "-D", str(self._data), "-U", "postgres", "-A", "trust"),
+            *(str(programs / "bin" / "initdb"), "-D", str(self._data), "-U", "postgres"),
+            *("-A", "scram-sha-256", f"--pwfile={given}"),
             *("--no-sync", "--no-instructions", "--encoding=UTF8", "--locale=C"),
         ]
         with self._initdb_log.open("wb") as sink:
@@ -189,6 +201,13 @@ class DatabaseProcess:
                 status = launch.terminate(process, grace_s=_GRACE_S)
         if status != 0:
             raise DatabaseError(f"initdb {launch.how_ended(status)}{launch.stderr_tail(self._initdb_log)}")
+
+    def _write_secret(self, path: Path, text: str) -> Path:
+        path.touch(0o600, exist_ok=False)
+        path.write_text(f"{text}\n", "ascii")
+        if self._user:
+            os.chown(path, *self._user)
+        return path
 
     @contextmanager
     def _started(self, programs: Path) -> Iterator[subprocess.Popen[bytes]]:

@@ -7,6 +7,7 @@ import os
 import pwd
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,7 @@ import pytest
 from jdkmatrix.fork.database import DatabaseError, DatabaseProcess
 from jdkmatrix.provision.postgres import Postgres, provision_postgres
 from jdkmatrix.provision.project import find_project
-from tests.support.databases import DatabaseClient
+from tests.support.databases import DatabaseClient, password_in
 from tests.support.programs import program
 from tests.support.waiting import has_ended, wait_until
 
@@ -49,6 +50,10 @@ def nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     shutil.rmtree(place)
 
 
+def connected_to(database: DatabaseProcess) -> DatabaseClient:
+    return DatabaseClient(database.url, password_in(database.password_file))
+
+
 def test_it_runs_unprivileged_on_its_cpus_and_answers_on_loopback_alone(postgres: Postgres, tmp_path: Path) -> None:
     with DatabaseProcess(postgres, connections=3, cpus=CPUS, log_dir=tmp_path) as database:
         postmaster = psutil.Process(database.pid)
@@ -61,7 +66,7 @@ def test_it_runs_unprivileged_on_its_cpus_and_answers_on_loopback_alone(postgres
         assert {"fsync=off", "shared_buffers=128MB"} < set(database.facts.command)
         assert database.facts.file_system
         before_s = database.cpu_s()
-        with DatabaseClient(database.url) as client:
+        with connected_to(database) as client:
             assert client.ask("select sum(n) from generate_series(1, 3000000) as n") is None
             during_s = database.cpu_s()
         assert during_s > before_s
@@ -73,19 +78,31 @@ def test_it_runs_unprivileged_on_its_cpus_and_answers_on_loopback_alone(postgres
     assert "database system is shut down" in (tmp_path / "database.log").read_text()
 
 
+def test_another_user_of_the_host_is_refused(postgres: Postgres, tmp_path: Path) -> None:
+    """The superuser of a database may run programs as whoever runs the database."""
+    with DatabaseProcess(postgres, connections=3, cpus=CPUS, log_dir=tmp_path) as database:
+        kept = [one for one in database.password_file.parent.iterdir() if one.is_file()]
+        assert {stat.S_IMODE(one.stat().st_mode) for one in kept} == {0o600}
+        with DatabaseClient(database.url, "guessed") as client:
+            assert client.refused == 'password authentication failed for user "postgres"'
+        password = password_in(database.password_file)
+        assert len(password) == 32 and password not in " ".join((database.url, *database.facts.command))
+    assert password not in "".join(one.read_text() for one in tmp_path.iterdir())
+
+
 def test_who_refuses_connections_or_loses_a_process_is_told_by_its_log(postgres: Postgres, tmp_path: Path) -> None:
     with DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path) as database:
         with ExitStack() as clients:
-            refused = [clients.enter_context(DatabaseClient(database.url)).refused for _ in range(12)]
+            refused = [clients.enter_context(connected_to(database)).refused for _ in range(12)]
         assert refused == [None] * 11 + ["sorry, too many clients already"]
         with pytest.raises(DatabaseError, match=r"its log says: .* FATAL:  sorry, too many clients already$"):
             database.check()
     with DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path) as database:
-        DatabaseClient(database.url).reset_while_answering("select repeat('x', 1000) from generate_series(1, 1000000)")
+        connected_to(database).reset_while_answering("select repeat('x', 1000) from generate_series(1, 1000000)")
         wait_until(lambda: "connection to client lost" in (tmp_path / "database.log").read_text())
         database.check()  # as when a server dies, which is no trouble of the database's
     with DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path) as database:
-        with DatabaseClient(database.url) as client:
+        with connected_to(database) as client:
             children = psutil.Process(database.pid).children()
             next(one for one in children if "postgres 127" in one.cmdline()[0]).kill()
             client.ask("select 1")
@@ -139,7 +156,7 @@ def test_a_full_disk_is_told_by_its_log(postgres: Postgres, tmp_path: Path) -> N
             pytest.skip("this user may not mount a small file system")
         disk.chmod(0o755)
         with DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path, folder=disk) as database:
-            with DatabaseClient(database.url) as client:
+            with connected_to(database) as client:
                 said = client.ask("create table t as select repeat(n::text, 20) from generate_series(1, 9000000) as n")
             assert said is not None
             with pytest.raises(DatabaseError, match=r"its log says: .*No space left on device"):

@@ -21,7 +21,7 @@ from jdkmatrix.provision.postgres import provision_postgres
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.servers.proof import place_of
-from tests.support.databases import DatabaseClient
+from tests.support.databases import DatabaseClient, password_in
 from tests.support.fork_setups import usual
 from tests.support.real_parts import ForkOf, Once, Silent, subject_of, with_subject
 from tests.support.waiting import has_ended, wait_until
@@ -68,8 +68,10 @@ class Meddler:
 
     def step(self, text: str) -> None:
         if text == "checking the books":
-            port = next(word for one in databases() for word in one.cmdline() if word.startswith("port="))
-            self.client = DatabaseClient(f"jdbc:postgresql://127.0.0.1:{port.removeprefix('port=')}/postgres")
+            command = next(words for one in databases() if "-D" in (words := one.cmdline()))
+            port = next(word.removeprefix("port=") for word in command if word.startswith("port="))
+            password = password_in(Path(command[command.index("-D") + 1]).parent / "pgpass")
+            self.client = DatabaseClient(f"jdbc:postgresql://127.0.0.1:{port}/postgres", password)
             assert self.client.ask(self.sql) is None
 
 

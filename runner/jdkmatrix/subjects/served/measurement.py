@@ -16,7 +16,7 @@ from jdkmatrix.domain.loads import CellLoad, SaturateLoad
 from jdkmatrix.drivers.base import Driver, Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import allow_jit
-from jdkmatrix.fork.database import DatabaseProcess
+from jdkmatrix.fork.database import PASSWORD_FILE, DatabaseProcess
 from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener, Round
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
@@ -103,7 +103,8 @@ class ServedMeasurement:
             told = {REMOTE_URL: url, REMOTE_TIMEOUT_MS: str(round(patience_s * 1000))}
             instance = replace(instance, properties={**instance.properties, **told})
         if database:
-            instance = replace(instance, properties={**instance.properties, DATABASE_URL: database.url})
+            told = {DATABASE_URL: database.url, PASSWORD_FILE: str(database.password_file)}
+            instance = replace(instance, properties={**instance.properties, **told})
         try:
             with self._served(instance.lay_out(self.fork.scratch, self.fork.log_dir)):
                 yield
