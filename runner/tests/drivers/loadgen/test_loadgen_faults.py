@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from jdkmatrix.domain.loads import RateLoad, SaturateLoad
+from jdkmatrix.domain.loads import RampLoad, RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import DriverError, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
 from jdkmatrix.records.load_results import LoadResult
@@ -220,3 +222,25 @@ def test_a_server_that_never_answers(moody: Moody, open_session: Open) -> None:
     assert (closed.sent, closed.completed, closed.outstanding, closed.lower_bounds) == (10, 0, 10, 10)
     assert closed.answered_late == 0
     assert closed.uncorrected.min_us >= 999_000, "to the three digits of a histogram"
+
+
+def test_a_server_that_talks_unasked_is_not_called_again_at_once(open_session: Open) -> None:
+    """It breaks each connection before a request is due; an answer to nothing is not taken for one."""
+    greeted: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", 0), backlog=128) as server, ExitStack() as accepted:
+
+        def greet() -> None:
+            with suppress(OSError):  # in the end it is closed
+                while True:
+                    greeted.append(accepted.enter_context(server.accept()[0]))
+                    greeted[-1].sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+        greeting = threading.Thread(target=greet)
+        greeting.start()
+        session = open_session(f"http://127.0.0.1:{server.getsockname()[1]}/")
+        later = RampLoad(points=((0, 0), (1, 0), (1, 10), (1.1, 10)), connections=1)
+        session.run(later, later.duration_s, label="unasked")
+        server.shutdown(socket.SHUT_RDWR)
+        greeting.join()
+    # One before the load, and then after pauses of 0, 5, 10, … 640 ms.
+    assert 2 <= len(greeted) <= 10

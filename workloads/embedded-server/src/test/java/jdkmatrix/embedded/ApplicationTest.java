@@ -77,7 +77,7 @@ class ApplicationTest {
             JsonObject statement = client.get("/banking/servlet/accounts/000002/statement?page=0&size=1").json();
             assertEquals(30, statement.getInt("credits_minor"));
             assertEquals("000001", statement.getJsonArray("entries").getJsonObject(0).getString("counterparty"));
-            assertAnswer(200, "text/plain", Remote.ANSWER, client.get("/banking/servlet/forward"));
+            assertAnswer(200, "application/json", Remote.ANSWER, client.get("/banking/servlet/forward"));
             assertLine(404, "there is no account \"000100\"", client.get("/banking/servlet/accounts/000100"));
             assertLine(
                     409,

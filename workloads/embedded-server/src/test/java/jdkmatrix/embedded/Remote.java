@@ -11,7 +11,7 @@ import java.util.concurrent.Executors;
 
 /** The bank's remote system: answers no call before the agreed number of calls has come. */
 final class Remote implements AutoCloseable {
-    static final String ANSWER = "from afar";
+    static final String ANSWER = "{\"from\": \"afar\"}";
 
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final HttpServer server;
@@ -28,7 +28,7 @@ final class Remote implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
             byte[] body = ANSWER.getBytes(StandardCharsets.US_ASCII);
-            exchange.getResponseHeaders().set("Content-Type", "text/plain");
+            exchange.getResponseHeaders().set("Content-Type", "application/json");
             exchange.sendResponseHeaders(200, body.length);
             exchange.getResponseBody().write(body);
             exchange.close();

@@ -35,16 +35,12 @@ final class Link extends ChannelInboundHandlerAdapter {
     private boolean writing;
     private int status;
     private boolean keepAlive;
-    private boolean answered;
+    /** True if it has brought an answer that was asked for. */
+    boolean answered;
 
     Link(Worker worker, Connection connection) {
         this.worker = worker;
         this.connection = connection;
-    }
-
-    /** True if this link has brought at least one answer. */
-    boolean answered() {
-        return answered;
     }
 
     /** Writes the connection's request; a failure is reported to the worker before this returns, if it is known by then. */
@@ -89,7 +85,6 @@ final class Link extends ChannelInboundHandlerAdapter {
             if (last.decoderResult().isFailure() || status == HttpResponseStatus.SWITCHING_PROTOCOLS.code()) {
                 worker.failed(this, Failure.READ);
             } else if (HttpStatusClass.valueOf(status) != HttpStatusClass.INFORMATIONAL) {
-                answered = true;
                 boolean stays = keepAlive && written();
                 worker.answered(this, HttpStatusClass.valueOf(status) == HttpStatusClass.SUCCESS, stays);
             }

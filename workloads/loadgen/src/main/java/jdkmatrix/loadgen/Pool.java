@@ -2,8 +2,10 @@ package jdkmatrix.loadgen;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.EventLoop;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -25,6 +27,8 @@ final class Pool {
     private final Bootstrap bootstrap;
     private final List<Connection> connections = new ArrayList<>();
     private final List<Connection> view = Collections.unmodifiableList(connections);
+    /** Those after the last one, for a larger phase: their buffers are not on the heap. The next is on top. */
+    private final Deque<Connection> surplus = new ArrayDeque<>();
 
     private int connecting;
     private int untried;
@@ -101,17 +105,19 @@ final class Pool {
     private void resize(int count) {
         while (connections.size() > count) {
             Connection connection = connections.removeLast();
-            Link link = connection.link;
-            connection.link = null;
-            if (link != null) {
-                link.close();
-            }
             if (connection.state == Connection.State.CONNECTING) {
                 connecting--;
             }
+            if (connection.link != null) {
+                drop(connection);
+            }
+            surplus.push(connection);
         }
         while (connections.size() < count) {
-            connections.add(new Connection(index + connections.size() * workers, composer.newBuffer()));
+            connections.add(
+                    surplus.isEmpty()
+                            ? new Connection(index + connections.size() * workers, composer.newBuffer())
+                            : surplus.pop());
         }
     }
 

@@ -258,6 +258,7 @@ final class Worker {
             tally.lateNon2xx += success ? 0 : 1;
         }
         connection.barren = 0;
+        link.answered = true;
         if (keepAlive) {
             free(connection, now);
         } else {
@@ -284,7 +285,7 @@ final class Worker {
                 recordLowerBound(connection, now);
             }
         }
-        connection.barren = link.answered() ? 0 : connection.barren + 1;
+        connection.barren = link.answered ? 0 : connection.barren + 1;
         pool.drop(connection);
         pool.reconnect(connection);
         afterEvent(now);
