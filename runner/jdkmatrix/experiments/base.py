@@ -26,7 +26,9 @@ def at(seen: object, keys: str) -> Any:
     return seen
 
 
-_WITH_BOUNDS = ("latency.", "latency_to_end.", "waited.")  # distributions that include the `lower_bounds`
+def _lower_bounds(keys: str, seen: object) -> int:
+    """Return how many values of the distribution at these keys are lower bounds."""
+    return (at(seen, "lower_bounds") or 0) if keys.partition(".")[0] in ("latency", "latency_to_end", "waited") else 0
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,7 @@ class Measurand:
         """Return whether it is a percentile that is only a lower bound: what had not ended is among the latencies with
         the time that it had waited."""
         percent, count = self._percentile_of(result)
-        if not count or not str(self.at).startswith(_WITH_BOUNDS):
-            return False
-        return are_bounds(at(result.seen, "lower_bounds") or 0, count, percent)
+        return bool(count) and are_bounds(_lower_bounds(str(self.at), result.seen), count or 0, percent)
 
     def _percentile_of(self, result: ProgramResult) -> tuple[str, int | None]:
         """Return which percentile it is, "" if it is none, and of how many values, if that is known."""
@@ -95,13 +95,21 @@ class FactRow(NamedTuple):
     title: str | None = None
 
 
+class Distribution(NamedTuple):
+    """`seen`: as the program has it; `lower_bounds`: how many of its values are."""
+
+    measures: str
+    seen: Seen
+    lower_bounds: int
+
+
 @dataclass(frozen=True)
 class Details:
-    """The details that a fork's page shows beside its readings. `distributions`: by what each measures, as the program
-    has it; `sections`: what only this experiment has, each under a title of its own."""
+    """The details that a fork's page shows beside its readings. `sections`: what only this experiment has, each under a
+    title of its own."""
 
     facts: tuple[FactRow, ...] = ()
-    distributions: tuple[tuple[str, Seen], ...] = ()
+    distributions: tuple[Distribution, ...] = ()
     sections: tuple[tuple[str, tuple[FactRow, ...]], ...] = ()
 
 
@@ -239,10 +247,10 @@ class Experiment(Table, ABC):
     @classmethod
     def details(cls, seen: Seen) -> Details:
         """Collect the details of a fork. Raises: as `facts`."""
-        distributions = ((name, at(seen, keys)) for name, keys in cls.DISTRIBUTIONS.items())
+        told = ((name, at(seen, keys), _lower_bounds(keys, seen)) for name, keys in cls.DISTRIBUTIONS.items())
         return Details(
             tuple(cls.facts(seen)),
-            tuple((name, found) for name, found in distributions if found is not None and found["count"] > 0),
+            tuple(Distribution(*one) for one in told if one[1] is not None and one[1]["count"] > 0),
             tuple(cls.sections(seen)),
         )
 

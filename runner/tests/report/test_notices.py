@@ -9,7 +9,7 @@ import pytest
 
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.load import parse_files
-from jdkmatrix.domain.executors import aa_arm, base_of, check_executor, is_aa_arm, is_virtual, reference
+from jdkmatrix.domain.executors import check_executor
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.provenance import PartOrigin, Provenance
@@ -90,18 +90,6 @@ def test_a_reader_sees_it(quick: LoadedRun) -> None:
     slow = with_forks_of(quick, "liberty", lambda fork: altered(fork, {"clock_speed_after": 200.0}))
     told = {notice.title: notice.weight for notice in PageOfRun(slow).notices}
     assert told["The CPUs’ speed changed"] == "warn"
-
-
-@pytest.mark.parametrize("name", ["liberty", "virtual", "fixed-7"])
-def test_the_second_arm_is_the_same_executor_under_another_name(name: str) -> None:
-    second = aa_arm(name)
-    assert second != name
-    assert check_executor(second) == second
-    assert (is_aa_arm(name), is_aa_arm(second)) == (False, True)
-    assert base_of(second) == base_of(name) == name
-    assert is_virtual(second) == is_virtual(name)
-    assert reference(second, "open-liberty") == name
-    assert reference(name, "open-liberty") == "liberty"
 
 
 def test_a_second_arm_of_no_executor_is_refused() -> None:

@@ -30,7 +30,7 @@ from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.experiment_runs import experiments_of
-from tests.support.judged_pages import PageOfRun, answer_of, cell_of, html_of, judged, key_of, page_of, row_of
+from tests.support.judged_pages import PageOfRun, answer_of, cell_of, judged, key_of, page_of, row_of
 from tests.support.outcome_runs import (
     Change,
     all_of,
@@ -244,12 +244,6 @@ def test_failed_requests_of_a_closed_loop_are_counted_and_in_no_throughput(close
     assert row.throughput.sort < before.throughput.sort, "10 answers of another status are gone"
     assert row.state.value == "fell short" and "failed" not in (before.throughput.under or "")
     assert (tiles_of(page_of(loaded))["Throughput"].under or "").endswith("5 forks; 50 failed")
-
-
-def test_every_page_says_what_percentiles_of_a_closed_loop_are(closed_loop: LoadedRun) -> None:
-    for text in (PageOfRun(closed_loop).html, html_of(page_of(closed_loop))):
-        assert "a slow answer delays the next request" in text
-        assert "<small>service time</small>" in text
 
 
 def test_what_the_first_line_of_a_page_counts(closed_loop: LoadedRun) -> None:

@@ -16,7 +16,7 @@ from rich.console import Console
 from jdkmatrix.cli import progress
 from jdkmatrix.cli.summary import summary_table
 from jdkmatrix.figures.fork_figures import comparable
-from jdkmatrix.figures.metrics import CAPACITY, KNEE, LOWEST_CPU, SATURATED, THROUGHPUT, leading_figures, metrics_of
+from jdkmatrix.figures.metrics import CAPACITY, KNEE, LOWEST_CPU, SATURATED, THROUGHPUT, leading_figures
 from jdkmatrix.loads.base import is_missed, offered_rps
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.ramps import RampedLoad
@@ -27,7 +27,7 @@ from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.cells.advice import Side, advise
-from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.answers import cpu_scope
@@ -186,6 +186,19 @@ def test_the_page_shows_each_figure_over_the_offered_rate(run: LoadedRun) -> Non
     rows = [row for data in throughput.drawing.datasets.values() for row in data if "fork" in row]
     assert {row["x"] for row in rows} == {1000, 2000, 3000, 4000, 5000}
     assert all(row["y"] <= row["x"] for row in rows)
+
+
+def test_a_p99_of_few_requests_is_not_drawn() -> None:
+    def few_at_first(_: CellRecord, fork: Fork) -> Fork:
+        lowest, *others = fork.windows
+        assert lowest.load.corrected is not None
+        few = lowest.load.corrected.model_copy(update={"count": 999})
+        return altered(fork, {"windows": (with_load(lowest, {"corrected": few}), *others)})
+
+    page = PageOfRun(with_forks(stepped_run(), few_at_first)).page
+    drawn = (chart.drawing for chart in charts_of(page.blocks, "p99 over offered load"))
+    rows = [row for one in drawn for data in one.datasets.values() for row in data if "fork" in row]
+    assert {row["x"] for row in rows} == {2000, 3000, 4000, 5000}
 
 
 def test_steps_of_connections_have_their_charts_and_remarks_too() -> None:
@@ -426,13 +439,6 @@ def test_the_cells_page_has_the_search_of_every_fork(search: LoadedRun) -> None:
     assert "a rate known to work" in page and "did not hold" in page
     assert "&lt;b&gt;9 %&lt;/b&gt;" in page and "<b>9 %</b>" not in page
     assert "Time to steady" in page
-
-
-def test_the_page_leads_with_what_the_stopping_rule_looks_at(search: LoadedRun) -> None:
-    both = Shape(loads=("saturate-50", "rate-2000"))
-    for loaded in (search, made_up(both)):
-        for cell in loaded.cells:
-            assert CellStats(cell).by_block(metrics_of(cell.load)[0]) == comparable(leading_figures(cell))
 
 
 @pytest.mark.parametrize("made", [stepped_run, partial(ramped, LEVEL), partial(ramped, JOINING)])

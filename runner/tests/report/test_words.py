@@ -17,7 +17,6 @@ from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.loads.attainment import OutcomeCounts
 from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.claims import CheckedCells, ClaimCheck
-from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.cells.heat import EDGES, legend, tone
 from jdkmatrix.report.cells.judgements import of_forks
@@ -38,9 +37,7 @@ from jdkmatrix.report.words.numbers import (
     with_interval,
 )
 from jdkmatrix.report.words.sentences import (
-    STATUS_WORDS,
     PairFinding,
-    State,
     because,
     cell_words,
     change,
@@ -253,11 +250,6 @@ def test_without_a_verdict_there_is_no_colour_for_either(value: float, verdict: 
     leaning = "leans-n" if value > 1 else "leans-d"
     colourless = {Verdict.NOT_JUDGED: "unjudged", Verdict.NO_EVIDENCE_YET: leaning, Verdict.CANNOT_TELL: "blind"}
     assert tone(Judged(Ratio(value, 0.5, 2, 5, 0.5), 0.5, 3, verdict), THROUGHPUT) == colourless.get(verdict, "even")
-
-
-def test_every_status_has_words_a_meaning_and_a_class() -> None:
-    assert set(STATUS_WORDS) == {*Status}
-    assert all(state.value and state.css and state.meaning for state in State)
 
 
 @given(st.text(max_size=250), st.text(max_size=250))

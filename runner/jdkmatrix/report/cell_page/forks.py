@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from jdkmatrix.domain.executors import has_own_threads
 from jdkmatrix.domain.quantities import amount, digits, per_cent, plural
-from jdkmatrix.experiments.base import Details, Measurand, Seen
+from jdkmatrix.experiments.base import Details, Distribution, Measurand
 from jdkmatrix.experiments.kinds import details_of, measurands
 from jdkmatrix.experiments.pinning import pinned_words
 from jdkmatrix.loads.base import Bound
@@ -37,7 +37,7 @@ from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.sessions import speed_words
 from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing, share
 from jdkmatrix.report.words.sentences import STATUS_WORDS, State
-from jdkmatrix.stats.percentiles import enough_beyond
+from jdkmatrix.stats.percentiles import are_bounds, enough_beyond
 from jdkmatrix.store.cells import CellRecord
 
 _PLACES: tuple[tuple[Place, str], ...] = (
@@ -235,7 +235,7 @@ def program_blocks(fork: Fork, run: RunRecord) -> Iterator[PageBlock]:
         yield FactList(told.facts)
     if told.distributions:
         heads = columns("In ms", "count#", "least#", "p50#", *(f"p{name}#" for name in _TAIL), "most#")
-        rows: list[tuple[Cell, ...]] = [(name, *_of_distribution(one)) for name, one in told.distributions]
+        rows: list[tuple[Cell, ...]] = [(one.measures, *_of_distribution(one)) for one in told.distributions]
         table = DataTable(f"Distributions of fork {fork.fork}", heads, rows, "wrap")
         yield from (Prose(heading="Distributions"), table)
     for title, section in told.sections:
@@ -253,18 +253,20 @@ def program_blocks(fork: Fork, run: RunRecord) -> Iterator[PageBlock]:
         yield Disclosure("The request as the program reports it", (facts.pretty_json(result.asked),))
 
 
-def _of_distribution(told: Seen) -> Iterator[Figure]:
+def _of_distribution(told: Distribution) -> Iterator[Figure]:
     """Yield the count, and in ms the ends and percentiles. Few values have a median, but no tail."""
+    number, percentiles_us = told.seen["count"], told.seen["percentiles_us"]
 
-    def shown(value_us: float | None) -> Figure:
-        return milliseconds(value_us, why="the program does not report it")
+    def shown(value_us: float | None, percent: str) -> Figure:
+        figure = milliseconds(value_us, why="the program does not report it")
+        at_least = figure.sort is not None and are_bounds(told.lower_bounds, number, percent)
+        return figure._replace(text=f"{Bound.AT_LEAST.value} {figure.text}") if at_least else figure
 
-    number, percentiles_us = told["count"], told["percentiles_us"]
-    yield from (count(number), shown(told["min_us"]), shown(percentiles_us.get("50")))
+    yield from (count(number), shown(told.seen["min_us"], "0"), shown(percentiles_us.get("50"), "50"))
     for percent in _TAIL:
         enough = enough_beyond(number, percent)
-        yield shown(percentiles_us.get(percent)) if enough else few_beyond(number, "value")
-    yield shown(told["max_us"])
+        yield shown(percentiles_us.get(percent), percent) if enough else few_beyond(number, "value")
+    yield shown(told.seen["max_us"], "100")
 
 
 def _figure(one: WindowReading, metric: Measurand, result: ProgramResult) -> tuple[Cell, ...]:

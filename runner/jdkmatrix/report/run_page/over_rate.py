@@ -21,21 +21,17 @@ from jdkmatrix.report.cells.slices import Slice
 from jdkmatrix.report.charts.lines import Axis
 from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.run_page.charts import LineFigure, Points, line_groups
+from jdkmatrix.stats.percentiles import tail_checked
 
 # The word for a step of a search, and its class in the style sheet.
 OUTCOMES = {True: ("held", "ok"), False: ("did not hold", "not-steady"), None: ("invalid", "invalid")}
 
 
-def p99_ms(window: Window) -> float | None:
-    latency = window.load.corrected
-    return latency.percentiles_us["99"] / 1000 if latency else None
-
-
 def _judged(fork: Fork) -> Iterator[tuple[CapacityStep, float]]:
     """Yield the judged steps by rate, with p99 in ms. Windows without any answer have no latency, and no point."""
     for step in sorted(fork.capacity.steps if fork.capacity else (), key=lambda step: step.rate_rps):
-        if step.held is not None and (p99 := p99_ms(step.window)) is not None:
-            yield step, p99
+        if step.held is not None and (latency := step.window.load.corrected):
+            yield step, latency.percentiles_us["99"] / 1000
 
 
 def search_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
@@ -68,6 +64,12 @@ def _held(cell: CellStats) -> str:
     if found.sort is None:
         return "no rate was found" if cell.usable else "no usable fork"
     return f"{found.text} requests/s held"
+
+
+def _p99_ms(window: Window) -> float | None:
+    latency = window.load.corrected
+    p99_us = tail_checked(latency, "99") if latency else None
+    return None if p99_us is None else p99_us / 1000
 
 
 def steps_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
@@ -111,7 +113,7 @@ def steps_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
         ),
         LineFigure(
             *("p99", f"p99 over {steps.over}", "p99 in ms"),
-            over(p99_ms),
+            over(_p99_ms),
             "Response time from the intended send time. Beyond saturation it is at least what is shown, and grows with "
             "the length of the step. The axis is logarithmic.",
             log=True,

@@ -5,6 +5,7 @@ It is written beside the run's pages, so that the site can be put together again
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
@@ -126,6 +127,11 @@ class MeasuredCondition(Measured):
     def values(self) -> tuple[str, ...]:
         """Its values on the axes that a reader picks."""
         return tuple(str(getattr(self, axis)) for axis in PICKED)
+
+    @property
+    def is_relative(self) -> bool:
+        """True if its load was worked out for this condition, as a share of what the pool did."""
+        return "of" in json.loads(self.load_table)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -296,7 +296,8 @@ def _first_number(text: str) -> str:
 
 def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> Iterator[Pick]:
     hosts = {one.values["host"]: one.host for one in answers}
-    load_words = grouped((one.condition.load, one.condition.load_words) for one in answers)
+    given = (one.condition for one in answers if not one.condition.is_relative)
+    load_words = grouped((condition.load, condition.load_words) for condition in given)
 
     def words(axis: str, value: str) -> str:
         match axis:
@@ -307,7 +308,6 @@ def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> 
             case "host":
                 return hosts[value]
             case "load":
-                # A load that was worked out for each condition has different words in each.
                 told = {*load_words.get(value, ())}
                 return f"{value}: {next(iter(told))}" if len(told) == 1 else value
             case _:

@@ -286,7 +286,27 @@ def test_distributions_are_counts_and_milliseconds(burn_fork: Section) -> None:
         "spawn-platform-pids-21": [],
         "hang-virtual-3-21": [],
     }.items():
-        assert [name for name, _ in details_of(read_sample(sample)).distributions] == names, sample
+        assert [one.measures for one in details_of(read_sample(sample)).distributions] == names, sample
+
+
+def test_a_distribution_among_which_many_had_not_ended_has_lower_bounds(loaded: LoadedRun) -> None:
+    fork = cell_of(loaded, "fixed-2", workload="burn", load="tasks-8").forks[1]
+
+    assert fork.result is not None
+    result = fork.result
+
+    def told(bounds: int) -> dict[str, list[str]]:
+        changed = altered(fork, {"result": with_seen(result, {"lower_bounds": bounds})})
+        section = Section("fork", "a fork", tuple(program_blocks(changed, loaded.run)))
+        rows = table_of([section], f"Distributions of fork {fork.fork}")
+        return {str(row["In ms"]): [figure_in(row, title).text for title in list(row)[2:]] for row in rows}
+
+    few, many, none = told(69), told(70), told(0)
+    ended = "From due time to end"
+    assert [one.startswith("≥ ") for one in few[ended]] == [False, False, False, False, False, True]
+    assert [one.startswith("≥ ") for one in many[ended]] == [True, True, True, True, False, True]
+    assert [one.removeprefix("≥ ") for one in many[ended]] == none[ended]
+    assert many["From due time to start"] == none["From due time to start"]
 
 
 def test_parks_are_told_with_their_stretches(burn_fork: Section) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from jdkmatrix.domain.quantities import amount, measure
 from jdkmatrix.experiments.kinds import BY_NAME, EXPERIMENTS, name_of
 from jdkmatrix.experiments.pinning_rule import TOLERANCE, CarrierCount, Held, Holding, held, held_words
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.kinds import Chart, Charts, HeatMap, Pre, Prose, Section
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
@@ -21,11 +22,13 @@ from jdkmatrix.report.charts.bars import BarScale
 from jdkmatrix.report.charts.shapes import Drawing, Row
 from jdkmatrix.report.experiments import pinning
 from jdkmatrix.report.experiments.bars import bar_groups
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import vega_lite
-from tests.support.experiment_runs import NEW, OLD, Sections, experiments_of
+from tests.support.experiment_runs import NEW, OLD, Sections, experiments_of, sections_of, with_seen
 from tests.support.judged_pages import cell_of
 from tests.support.pages import charts_of, found
+from tests.support.records import altered, with_forks
 
 
 def notes(section: Section, group: str, title: str) -> list[str]:
@@ -101,6 +104,22 @@ def test_a_bar_is_the_median_and_every_fork_is_a_point(sections: Sections) -> No
     (bar,) = [one for one in rows if "median" in one and one["row"] == "synchronized"][:1]
     assert len(set(points)) == 2 and bar["median"] == pytest.approx(sum(points) / 2)
     assert bar["expected"] == pytest.approx(40)
+
+
+def test_bars_and_points_that_are_lower_bounds_say_so(loaded: LoadedRun) -> None:
+    def given_up(_: CellRecord, fork: Fork) -> Fork:
+        result = fork.result
+        if result is None or result.experiment != "borrow":
+            return fork
+        return altered(fork, {"result": with_seen(result, {"lower_bounds": 10**9})})
+
+    said: dict[str, set[bool]] = {}
+    for chart in charts_of([sections_of(with_forks(loaded, given_up))["borrow"]], "Cost of an operation"):
+        rows = [row for values in chart.drawing.datasets.values() for row in values if "label" in row]
+        assert len(rows) > 1
+        bounds = {row["label"].startswith("≥ ") for row in rows} | {": ≥ " in note for note in chart.note.split("; ")}
+        said.setdefault(chart.title.partition(":")[0], set()).update(bounds)
+    assert said == {"CPU": {False}, "Median wait": {True}, "p99 of waits": {True}}
 
 
 def test_the_figures_that_charts_name_are_there(loaded: LoadedRun) -> None:

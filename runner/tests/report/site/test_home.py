@@ -262,6 +262,15 @@ def test_no_work_and_no_delay_have_one_name() -> None:
     assert facts_of(cell_page_of(loaded, loaded.run.cells[0]).blocks)["Task duration"] == "no added work"
 
 
+@pytest.mark.parametrize(("table", "name"), [("{}", "share-50: 1,234 requests/s"), ('{"of": {}}', "share-50")])
+def test_what_a_share_came_to_under_one_condition_is_not_its_name(table: str, name: str) -> None:
+    run = digest_of(made_up(FIVE))
+    share = replace(run.conditions[0], load="share-50", load_words="1,234 requests/s", load_table=table)
+    page = home_page((replace(run, conditions=(share,)),), (), (), offered(MATRIX))
+    (picker,) = found(page.blocks, Picker)
+    assert next(dict(pick.measured) for pick in picker.picks if pick.axis == "load") == {"share-50": name}
+
+
 def test_a_database_is_picked_in_words_where_some_workload_has_one() -> None:
     tens, fifties = "PostgreSQL, 10 connections by HikariCP", "PostgreSQL, 50 connections by HikariCP"
     bank, quick = (digest_of(reference(run)) for run in ("20261127T130539Z-bank-sql", "20261124T182303Z-quick"))
