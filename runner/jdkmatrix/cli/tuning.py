@@ -17,7 +17,7 @@ from jdkmatrix.cli.terminal import escape
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.doctor.catalogue import proposed
 from jdkmatrix.doctor.tuned import ARM_FILE, STATE_FILE
-from jdkmatrix.doctor.tuning import Restored, Step, restore, settings, steps, tune
+from jdkmatrix.doctor.tuning import Restored, Step, restore, settings, steps, still_set, tune
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.project_files import program
@@ -29,7 +29,7 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
     """List the changes, ask, make them; return 1 if some could not be made.
 
     Raises:
-        MatrixError: not root, a run is measuring, nobody to ask, or the answer was no.
+        MatrixError: not root, a run is measuring or has left settings of an arm, nobody to ask, or the answer was no.
     """
     _need_root("--tune")
     here = host is None
@@ -37,6 +37,11 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
     if not yes and not (sys.stdin and sys.stdin.isatty()):
         raise MatrixError("--tune asks before it changes anything, and there is no terminal to answer on: add --yes")
     host = host or this_host()
+    if left := still_set(host, state.with_name(ARM_FILE.name)):
+        raise MatrixError(
+            f"a run that was killed has left what it had set for an arm, which --tune would take for what it found: "
+            f"{', '.join(left)}; `matrix doctor --restore` puts the original values back"
+        )
     planned = steps(host, proposed(host))
     console = console_here()
     if not planned:

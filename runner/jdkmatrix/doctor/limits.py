@@ -74,8 +74,9 @@ def open_files(host: Host) -> Check | None:
 
 
 def processes(host: Host) -> Check | None:
-    """Check the limit on processes. Threads count as processes here (getrlimit(2), RLIMIT_NPROC)."""
-    limits = _soft_and_hard(host, "Max processes")
+    """Check the limit on processes. Threads count as processes here (getrlimit(2), RLIMIT_NPROC). That of a user binds
+    every user but root, unless it is root only in a user namespace (fork(2), user_namespaces(7))."""
+    limits = None if _is_root_of_the_host(host) else _soft_and_hard(host, "Max processes")
     sources = [("ulimit", limits[0] if limits else None)]
     sources += [(file, host.number(file)) for file in ("/proc/sys/kernel/threads-max", "/proc/sys/kernel/pid_max")]
     groups = host.group_files("pids", "pids.max")
@@ -90,6 +91,12 @@ def processes(host: Host) -> Check | None:
     why = "one thread per request or connection would end in 'unable to create native thread'"
     advice = f"raise it to {THREADS_COMFORTABLE:,}: {'ulimit -u' if source == 'ulimit' else 'only root can'}"
     return Check("unfit" if number < THREADS_NEEDED else "noisy", found, why, advice)
+
+
+def _is_root_of_the_host(host: Host) -> bool:
+    real = re.search(r"^Uid:\s+(\d+)", host.text("/proc/self/status") or "", re.MULTILINE)
+    every_id = ["0", "0", "4294967295"]  # mapped to itself
+    return real is not None and real[1] == "0" and (host.text("/proc/self/uid_map") or "").split() == every_id
 
 
 def _soft_and_hard(host: Host, name: str) -> tuple[int, int] | None:

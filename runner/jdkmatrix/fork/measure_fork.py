@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
@@ -20,6 +19,7 @@ from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.store.removal import remove_tree
 
 _PORTS = 65_535  # the most connections that can lead to one address
 
@@ -88,7 +88,7 @@ class RunningFork:
 
     def _open(self) -> None:
         draft, cell, processes = self._draft, self._draft.cell, self._processes
-        processes.callback(shutil.rmtree, draft.scratch, ignore_errors=True)
+        processes.callback(remove_tree, draft.scratch)
         host = Host(root=Path("/"), results=draft.log_dir)
         processes.enter_context(kernel_settings(host, cell.kernel))
         remote, database = None, None

@@ -8,7 +8,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError, refused
@@ -41,7 +41,7 @@ def kept(
     """
     if is_sealed(target) and changed(target) is None:
         return
-    with refused(f"{target} cannot be made"), locked(alone_in or target):
+    with refused(f"{target} cannot be made"), locked(alone_in or target, say):
         if is_sealed(target):
             why = changed(target)
             if why is None:
@@ -81,25 +81,30 @@ def atomic_dir(target: Path) -> Iterator[Path]:
 @contextmanager
 def partial_dir(target: Path) -> Iterator[Path]:
     """Yield an empty folder beside `target` that is removed at the end. What a killed process left behind is removed by
-    the next one that asks for the same target.
+    the next one that asks for the same target: nobody holds a lock on it. Process ids would not tell, since a container
+    has its own.
 
     Raises:
         MatrixError: it cannot be made.
     """
-    partial = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
-    try:
-        with refused(f"{target} cannot be written"):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _remove_abandoned(target)
-            partial.mkdir()
-        yield partial
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+    with ExitStack() as working:
+        try:
+            with refused(f"{target} cannot be written"):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with _folder_lock(target.parent):
+                    _remove_abandoned(target)
+                    partial.mkdir()
+                    working.enter_context(_folder_lock(partial))
+            yield partial
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
 
 
 @contextmanager
-def locked(target: Path) -> Iterator[None]:
-    """Wait until no other process works on `target`, then keep others waiting for the length of the block.
+def locked(target: Path, say: Callable[[str], None] | None = None) -> Iterator[None]:
+    """Wait until no other process works on `target`, which `say` is told of, then keep others waiting for the length of
+    the block.
 
     The lock is a file beside `target`; the kernel frees it when the process ends, however it ends. Not reentrant.
 
@@ -111,12 +116,43 @@ def locked(target: Path) -> Iterator[None]:
         lock.parent.mkdir(parents=True, exist_ok=True)
         opened = lock.open("w")
     with opened as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if say:
+                say(f"waiting for another process that is at work on {target}")
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
 
+@contextmanager
+def _folder_lock(folder: Path) -> Iterator[None]:
+    """Keep other processes from locking the folder for the length of the block, on file systems that can."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def _remove_abandoned(target: Path) -> None:
-    left = re.compile(rf"\.{re.escape(target.name)}\.([0-9]+)\.[0-9a-f]{{8}}\.part")  # `thing` is not `thing.0`
+    left = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}\.part")  # `thing` is not `thing.0`
     for partial in target.parent.iterdir():
-        if (named := left.fullmatch(partial.name)) and not Path("/proc", named[1]).exists():
+        if left.fullmatch(partial.name) and _is_abandoned(partial):
             shutil.rmtree(partial, ignore_errors=True)
+
+
+def _is_abandoned(folder: Path) -> bool:
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:  # it is gone, or another user's
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # somebody works in it, or the file system has no locks
+        return False
+    finally:
+        os.close(handle)
+    return True

@@ -59,7 +59,8 @@ def provision_liberty(
         _minify(archive, config, feature_sets, folder)
         artefacts.forget(lock, artefact_name)
 
-    kept(target, make, say=say)
+    # Alone with the archive, which is removed at the end.
+    kept(target, make, say=say, alone_in=artefact.kept_at("liberty"))
     return open_liberty(target / "wlp", artefact.version, artefact.sha256)
 
 

@@ -8,17 +8,19 @@ change of versions, `python -m jdkmatrix.provision.maven --record` writes that f
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.provision import artefacts
 from jdkmatrix.provision.cache import kept
 from jdkmatrix.provision.command import building_jdk, run_logged, started
 from jdkmatrix.provision.hosttools import find_maven
+from jdkmatrix.provision.project import find_project
 from jdkmatrix.store.atomic import write_atomic
 
 _MODULES = Path("servers", "modules.sh")
@@ -112,21 +114,23 @@ def record_checksums(root: Path) -> None:
         write_atomic(file, Path(folder, file.name).read_text(encoding="utf-8"))
 
 
-def main(arguments: Sequence[str], root: Path) -> int:
-    """Run Maven with its output on ours; return its exit status."""
+def main(arguments: Sequence[str], root: Path | None = None) -> int:
+    """Run Maven with its output on ours; return its exit status, or 2 with one message where it could not run. `root`:
+    of the project; None: the one here."""
     try:
+        root = root or find_project().root
         if list(arguments) == ["--record"]:
             record_checksums(root)
             return 0
         command, env = maven_command(root, arguments)
+        with refused(f"{command[0]} cannot be started"), started(command, cwd=root / "workloads", env=env) as process:
+            return process.wait()
     except MatrixError as error:
         print(error, file=sys.stderr)
         return 2
-    with started(command, cwd=root / "workloads", env=env) as process:
-        return process.wait()
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
 
 
 if __name__ == "__main__":
-    from jdkmatrix.provision.project import find_project
-
-    sys.exit(main(sys.argv[1:], find_project().root))
+    sys.exit(main(sys.argv[1:]))

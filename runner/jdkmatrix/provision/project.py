@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.project_files import HOME, candidates, working_directory
 from jdkmatrix.provision.nix_parts import handed_over
 
@@ -55,7 +55,9 @@ def find_project() -> Project:
     home = os.environ.get(HOME)
     handed = None if home else handed_over()
     for folder in candidates():
-        if (folder / "matrix.toml").is_file():
+        with refused(f"{folder} cannot be looked into"):  # up to Python 3.13, is_file() may not answer that
+            found = (folder / "matrix.toml").is_file()
+        if found:
             root = folder.resolve()
             return Project(root, working_directory() if handed else root)
     where = f"{HOME} = {home}" if home else "this folder, and those above it"

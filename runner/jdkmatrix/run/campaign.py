@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack
@@ -46,6 +45,7 @@ from jdkmatrix.store.atomic import StoreError
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.outline import outline
 from jdkmatrix.store.readable import UnreadableError
+from jdkmatrix.store.removal import remove_tree
 from jdkmatrix.store.runs import RunStore
 
 Records = MutableMapping[CellKey, CellRecord]
@@ -255,7 +255,7 @@ class Campaign:
         listener.fork_started(planned)
         log_dir = self.store.new_log_dir(planned.key, planned.fork, planned.attempt)
         scratch = self.store.directory / f"scratch-{planned.position}"
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove_tree(scratch)
         with refused(f"{scratch} cannot be made", StoreError):
             scratch.mkdir()
         log_prefix = f"../{log_dir.relative_to(self.store.directory)}"

@@ -31,10 +31,14 @@ def digest_of(package: Path) -> str:
 
 def without_words(source: bytes) -> bytes:
     """Return a module without the string arguments of its `Gate` calls: a gate's name, what it catches and cannot
-    catch."""
+    catch. One that is no Python, as while somebody edits it, is returned as it is."""
     if b"Gate(" not in source:
         return source
-    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return source
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
     gates = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Gate")
     given = (one for gate in gates for one in (*gate.args, *(keyword.value for keyword in gate.keywords)))
     words = [one for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)]

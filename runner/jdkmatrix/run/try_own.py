@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from jdkmatrix.domain.cell_key import CellKey
@@ -17,6 +18,7 @@ from jdkmatrix.drivers.base import Target
 from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.fork.resource_limits import limited
+from jdkmatrix.fork.watchdog import Watchdog
 from jdkmatrix.host.http import Connection
 from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.servers.process import ServerProcess
@@ -86,8 +88,8 @@ def try_once(setup: ServedCell, path: str) -> tuple[float, AnswerTimes]:
     them and how long that takes, and end it; return the seconds to its first answer, too.
 
     Raises:
-        MatrixError: as ServerProcess.wait_ready, `check_own` and `prove_from_outside`; says how it was started. Or it
-            cannot run below the folder of temporary files.
+        MatrixError: as ServerProcess.wait_ready, Watchdog.check, `check_own` and `prove_from_outside`; says how it was
+            started. Or it cannot run below the folder of temporary files.
     """
     instance, rules, cpus = setup.instance, setup.matrix.server, setup.cpu_sets
     load = SaturateLoad(connections=setup.load.connections)
@@ -108,6 +110,7 @@ def try_once(setup: ServedCell, path: str) -> tuple[float, AnswerTimes]:
             with (
                 limited(quota, setup.confiner.group("sut", cpus.sut)) as box,
                 ServerProcess(launch, cpus=cpus.sut, cgroups=box.cgroups, rules=rules) as server,
+                _flood_first(Watchdog(folder / "logs", rules, server.kill)),
                 Connection(launch.base_url, timeout_s=rules.answer_timeout_s) as connection,
             ):
                 first_response_s = server.wait_ready()
@@ -121,3 +124,14 @@ def try_once(setup: ServedCell, path: str) -> tuple[float, AnswerTimes]:
             command = instance.server.kind.is_command
             started = f"\nit was started as: {shlex.join(launch.command)}" if command else ""
             raise MatrixError(f"{error}{started}") from None
+
+
+@contextmanager
+def _flood_first(watchdog: Watchdog) -> Iterator[None]:
+    """Watch a server; where it was ended for its logs, that is told instead of what followed."""
+    with watchdog:
+        try:
+            yield
+        except MatrixError:
+            watchdog.check()
+            raise

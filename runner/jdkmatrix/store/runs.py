@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import itertools
 import os
-import shutil
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun, of_earlier
 from jdkmatrix.store.outline import outline
 from jdkmatrix.store.readable import UnreadableError, readable
+from jdkmatrix.store.removal import remove_tree
 
 # Out of descriptors or memory just now, or a file server that has lost it.
 _FOR_A_MOMENT = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE}
@@ -76,7 +76,7 @@ class RunStore:
     def remove_leftovers(self) -> None:
         """Remove what a killed runner had begun: files of servers, and records that were not written whole."""
         for folder in self.directory.glob("scratch-[0-9]*"):
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
         for path in (*self.directory.glob(".*.tmp"), *(self.directory / _CELLS).glob(".*.tmp")):
             path.unlink(missing_ok=True)
 
@@ -183,7 +183,7 @@ class RunStore:
                 elif run.status == "complete" and key not in refused:
                     damaged.append(f"{self.cell_path(key)}: missing, although the run is complete")
         set_aside = [
-            f"{path.name}: was unreadable, set aside and measured again"
+            f"{path.name}: was unreadable and set aside; measured again, or continued without its series"
             for path in sorted((self.directory / _CELLS).glob("*.unreadable-*"))
         ]
         return LoadedRun(

@@ -23,7 +23,7 @@ from jdkmatrix.reading import ConfigError
 from jdkmatrix.records.claims import ClaimSource, PublishedFigure
 from tests.support.changes import change
 from tests.support.project import ROOT
-from tests.support.shipped import MATRIX, REGISTRY
+from tests.support.shipped import REGISTRY
 
 FILE = "one/source.toml"
 DATA: dict[str, Any] = {
@@ -50,12 +50,6 @@ def figure(**fields: Any) -> PublishedFigure:
 
 def parsed(data: dict[str, Any]) -> Registry:
     return parse_claims({FILE: data}, ["race"])
-
-
-def test_a_claim_is_repeated_by_scenarios_or_says_why_by_none() -> None:
-    repeated = {claim_id for scenario in MATRIX.scenarios for claim_id in REGISTRY.repeated_by(scenario)}
-    assert all(REGISTRY.repeated_by(scenario) for scenario in MATRIX.scenarios)
-    assert [record.id for record in REGISTRY.not_repeated()] == [one for one in REGISTRY.claims if one not in repeated]
 
 
 def test_a_folded_text_is_one_line() -> None:

@@ -31,16 +31,6 @@ def test_a_jdk_on_the_axis_that_is_pinned_nowhere_is_told_with_its_place(tmp_pat
     assert done.stderr.startswith(f'matrix: {home}/matrix.toml: axes.jdk: "temurin-99" is not known')
 
 
-def test_an_application_of_the_user_that_is_not_there_is_told_with_its_place(tmp_path: Path) -> None:
-    home = make_project(tmp_path)
-    own = '[workloads.mine.own]\npath = "/"\ncommand = "java -jar mine.jar {port}"\narms = { pool = "" }\n'
-    (home / "matrix.toml").write_text(f"{(home / 'matrix.toml').read_text()}{own}")
-    done = called(home, "plan", "--profile", "short", "--workload", "mine")
-    assert done.returncode == 1
-    own_place = f"matrix: {home}/matrix.toml: workloads.mine.own: "
-    assert done.stderr.startswith(f"{own_place}-jar mine.jar: there is no such file")
-
-
 def test_windows_are_refused_where_every_cell_takes_turns(home: Path) -> None:
     for options in (("--windows", "20"), ("--window-s", "30")):
         done = called(home, "plan", "--profile", "quick", *options)

@@ -150,11 +150,8 @@ def test_a_host_that_lacks_a_little_memory_is_told_how_much_it_has() -> None:
     assert told == f"it needs {needed // GIB} GiB of memory, and this host has {needed // GIB - 0.1:g}"
 
 
-def test_a_size_that_is_asked_for_is_taken_whatever_the_host_is_and_without_a_scenario_nothing_changes() -> None:
+def test_a_size_that_is_asked_for_is_taken_whatever_the_host_is() -> None:
     assert choose(MATRIX, asked(NAMES[0], "article"), machine(2), GIB).scenario.scale == "article"
-    options = Options("quick", {})
-    chosen = choose(MATRIX, options, machine(2), GIB)
-    assert (chosen.matrix, chosen.options, chosen.scenario) == (MATRIX, options, None)
 
 
 def test_the_page_names_the_scenario_its_size_and_how_to_repeat_it(tmp_path: Path) -> None:

@@ -200,15 +200,9 @@ def test_a_site_is_shown_as_it_is_while_a_run_measures(tmp_path: Path, monkeypat
     monkeypatch.setattr(serving, "write_site", lambda *asked, **_: written.append(asked))
     with socket.create_server(("127.0.0.1", 0)) as taken:  # serving ends there
         for count in (1, 1):
-            called(home, "serve", str(run), "--port", str(taken.getsockname()[1]))
-            assert len(written) == count
+            port = taken.getsockname()[1]
+            done = called(home, "serve", str(run), "--port", str(port))
+            assert done.returncode == 1 and len(written) == count
+            assert done.stderr == f"matrix: --port {port}: Address already in use; --port 0 takes any free one\n"
             (home / "site").mkdir(exist_ok=True)
             (home / "site" / "index.html").touch()
-
-
-def test_a_port_that_is_taken_is_one_message(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        done = called(make_project(tmp_path), "serve", str(result(tmp_path, "one").directory), "--port", str(port))
-    assert done.returncode == 1
-    assert done.stderr == f"matrix: --port {port}: Address already in use; --port 0 takes any free one\n"

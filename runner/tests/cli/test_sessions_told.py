@@ -155,14 +155,6 @@ def as_without_nohup() -> Iterator[None]:
     signal.signal(signal.SIGHUP, before)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_before_the_first_fork_is_told(number: signal.Signals, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ending, stoppable():
-        signal.raise_signal(number)
-    assert ending.value.code == 128 + number
-    assert capsys.readouterr().err == f"matrix: stopped by {number.name}; finished work is kept\n"
-
-
 @pytest.mark.parametrize(
     ("module", "work", "command"),
     [

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -47,3 +49,10 @@ def test_a_removed_working_directory_is_told(tmp_path: Path, monkeypatch: pytest
         find_project()
     with pytest.raises(MatrixError, match=told):
         this_host()
+
+
+def test_a_folder_that_may_not_be_entered_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MATRIX_HOME", str(tmp_path))
+    monkeypatch.setattr(Path, "is_file", mock.Mock(side_effect=PermissionError(errno.EACCES, "Permission denied")))
+    with pytest.raises(MatrixError, match=f"^{tmp_path} cannot be looked into: Permission denied$"):
+        find_project()

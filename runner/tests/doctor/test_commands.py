@@ -13,7 +13,9 @@ from typer.testing import CliRunner
 from jdkmatrix.cli import examining, tuning
 from jdkmatrix.cli.main import app
 from jdkmatrix.doctor import tuning as writing
+from jdkmatrix.doctor.base import HostChange
 from jdkmatrix.doctor.catalogue import PROPERTIES
+from jdkmatrix.doctor.tuned import ARM_FILE
 from jdkmatrix.doctor.tuning import Step, settings
 from jdkmatrix.errors import MatrixError
 from tests.support.doctor_host import CPU, FIXABLE, make_host, read
@@ -118,6 +120,20 @@ def test_a_run_that_begins_while_tune_asks_is_left_alone(tmp_path: Path, monkeyp
     with pytest.raises(MatrixError, match="a run is measuring"):
         tuning.tune_host(yes=True, state=tmp_path / "tuned.json")
     assert read(tmp_path, GOVERNOR) == before and not (tmp_path / "tuned.json").exists()
+
+
+@pytest.mark.usefixtures("as_root")
+def test_what_a_killed_run_had_set_is_not_taken_for_what_tune_found(tmp_path: Path) -> None:
+    host, state, arm = make_host(tmp_path, FIXABLE), tmp_path / "tuned.json", tmp_path / ARM_FILE.name
+    found, changes = read(tmp_path, GOVERNOR), [HostChange(f"/{GOVERNOR}", "schedutil", "an arm")]
+    writing.tune(host, writing.steps(host, changes), arm)
+    with pytest.raises(MatrixError, match=f"a run that was killed .*: /{GOVERNOR}; `matrix doctor --restore`"):
+        tuning.tune_host(yes=True, host=host, state=state)
+    assert read(tmp_path, GOVERNOR) == "schedutil" and not state.exists()
+    assert tuning.restore_host(host=host, states=[arm, state]) == 0
+    assert tuning.tune_host(yes=True, host=host, state=state) == 0
+    assert tuning.restore_host(host=host, states=[arm, state]) == 0
+    assert read(tmp_path, GOVERNOR) == found.strip()
 
 
 @pytest.mark.usefixtures("as_root")

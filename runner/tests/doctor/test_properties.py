@@ -178,6 +178,24 @@ def test_what_only_root_can_follow_says_so(tmp_path: Path) -> None:
     assert (group.advice, own.advice) == ("raise it to 4,096: only root can", "raise it to 4,096: ulimit -u")
 
 
+@pytest.mark.parametrize(
+    ("uid", "uid_map", "found"),
+    [
+        ("0 0 0 0", "0 0 4294967295", "200,000 (/proc/sys/kernel/threads-max)"),
+        ("1000 0 0 0", "0 0 4294967295", "512 (ulimit)"),
+        ("0 0 0 0", "0 100000 65536", "512 (ulimit)"),
+    ],
+)
+def test_the_limit_of_a_user_does_not_bind_root_except_in_a_user_namespace(
+    tmp_path: Path, uid: str, uid_map: str, found: str
+) -> None:
+    changes = {"status": f"Uid:\t{uid}\nCpus_allowed_list:\t0-3\n", "uid_map": uid_map}
+    changes |= {"limits": LIMITS.replace("96365", "512")}
+    assert (
+        checks_of(tmp_path, {f"proc/self/{file}": text for file, text in changes.items()})["processes"].found == found
+    )
+
+
 def test_a_machine_without_cpu_flags_is_of_unknown_kind(tmp_path: Path) -> None:
     cpuinfo = "processor: 0\nFeatures: fp asimd\n"
     assert checks_of(tmp_path / "arm", {"proc/cpuinfo": cpuinfo})["machine"].verdict == "not shown"

@@ -8,13 +8,10 @@ import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.identify import (
-    VendorName,
     VersionOutput,
     build_order,
     describe_release,
-    feature_version,
     is_build,
-    is_early_access,
     parse_release,
     parse_version_output,
     signed_by,
@@ -123,21 +120,6 @@ def test_semeru_is_known_by_openj9_release_or_by_product_version() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sample", "vendor", "catalogue"),
-    [
-        ("semeru-26.0.2.10", "IBM Semeru", "26.0.2.10"),
-        ("semeru-21.0.8", "IBM Semeru", "21.0.8+9_openj9-0.53.0"),
-        ("semeru-25.0.0", "IBM Semeru", "25+36_openj9-0.55.0"),
-        ("oracle-22-ea", "Oracle OpenJDK", "22-ea+27"),
-    ],
-)
-def test_what_java_says_is_what_the_catalogue_would_call_it(sample: str, vendor: VendorName, catalogue: str) -> None:
-    build = parse_version_output((SAMPLES / f"{sample}.version").read_text())
-    assert signed_by(build, vendor)
-    assert is_build(build, catalogue)
-
-
-@pytest.mark.parametrize(
     "oldest_first",
     [
         ["21.0.9+10", "21.0.10+7", "21.0.12+8", "21.0.12.1+1", "21.0.13+1"],
@@ -156,11 +138,6 @@ def test_what_is_no_version_has_no_age() -> None:
     for text in ("", "rolling", "jdk-21", "21.0.x"):
         with pytest.raises(MatrixError, match=r"is not a JDK version; expected one such as"):
             build_order(text)
-
-
-def test_early_access() -> None:
-    versions = ["28-ea+17", "28-ea+18-1-Debian", "28+36", "25.0.4.1+1-LTS", "25.0.2+10_openj9-0.57.0", "21.0.12.10"]
-    assert [is_early_access(version) for version in versions] == [True, True, False, False, False, False]
 
 
 def test_an_unsigned_build_is_only_oracles() -> None:
@@ -182,7 +159,3 @@ Java HotSpot(TM) 64-Bit Server VM {name} (build {build}, mixed mode, sharing)
     assert not signed_by(parse_version_output((SAMPLES / "redhat-22-ea.version").read_text()), "Oracle OpenJDK")
     release = {"IMPLEMENTOR": "Oracle Corporation", "JAVA_RUNTIME_VERSION": build, "IMPLEMENTOR_VERSION": name}
     assert describe_release(release) is None
-
-
-def test_feature_version() -> None:
-    assert [feature_version(v) for v in ("25.0.4.1+1", "28-ea+18-1-Debian", "rolling")] == [25, 28, None]

@@ -13,15 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, dump_catalogue, load_catalogue, parse_catalogue
+from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, dump_catalogue, parse_catalogue
 from jdkmatrix.jdks.lookup import Question, question
 from jdkmatrix.jdks.pins import alternatives, instead_of, why_fixed
 from jdkmatrix.jdks.update import SYSTEMS, EntryUpdate, judge, with_updates
 from jdkmatrix.jdks.upstream.offers import Answer, Over, Unanswered
-from tests.support.project import ROOT
 from tests.support.upstream_doubles import AARCH64, WHEEL, X64, catalogue, followed, jdk, pinned, rolling
 
-REAL = load_catalogue(ROOT / "jdks.json")
 BUG = {"id": "JDK-8373120", "summary": "A virtual thread can get stuck."}
 KINDS: dict[str, tuple[str, str]] = {
     "temurin": ("Eclipse Adoptium", "{feature}.0.{major}+{minor}"),
@@ -75,14 +73,6 @@ def update(having: Catalogue, answers: Mapping[Question, Answer]) -> Catalogue:
 def test_who_follows_the_vendor(data: dict[str, Any], reason: str | None) -> None:
     found = why_fixed(JdkEntry.model_validate(data))
     assert found is None if reason is None else reason in str(found)
-
-
-def test_of_the_real_catalogue_what_is_pinned_to_one_build_stays() -> None:
-    for entry in REAL.entries:
-        fixed = entry.rolling or not entry.archives or entry.id.endswith("-prev") or "." in entry.id
-        assert why_fixed(entry) is not None or not fixed
-    assert why_fixed(REAL.entry("temurin-25")) is None
-    assert why_fixed(REAL.entry("openjdk-22-ea")) is None
 
 
 def test_what_stands_in_for_an_entry() -> None:

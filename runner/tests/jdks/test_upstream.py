@@ -50,11 +50,6 @@ def test_adoptium() -> None:
         assert address.endswith(f"/21/hotspot?architecture={machine}&image_type=jdk&os=linux&vendor=eclipse")
 
 
-def test_a_version_of_four_numbers_is_not_taken_from_semver() -> None:
-    assert '"semver": "25.0.4+101.0.LTS"' in both(25)[0]
-    assert {offer.version for offer in adoptium.read(both(25), 25).values()} == {"25.0.4.1+1"}
-
-
 @pytest.mark.parametrize(
     ("path", "value"),
     [

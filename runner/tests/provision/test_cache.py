@@ -8,8 +8,9 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 from unittest import mock
 
@@ -21,6 +22,7 @@ from jdkmatrix.provision import artefacts, liberty, maven, postgres
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, kept, locked
 from jdkmatrix.provision.seal import SEAL, changed, files_sha256, seal, sealed_sha256
 from tests.support.project import ROOT
+from tests.support.waiting import wait_until
 
 LIBERTY = ROOT / "workloads" / "servers" / "open-liberty"
 
@@ -73,18 +75,25 @@ def test_what_another_process_finished_first_is_kept(tmp_path: Path) -> None:
 
 
 def test_only_what_a_dead_process_left_is_removed(tmp_path: Path) -> None:
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    abandoned = tmp_path / f".thing.{dead.pid}.0123abcd.part"
-    in_use = tmp_path / f".thing.{os.getpid()}.4567cdef.part"
-    other = tmp_path / f".another.{dead.pid}.89abcdef.part"
-    longer = tmp_path / f".thing.{dead.pid}.{os.getpid()}.89abcdef.part"  # a part of a thing.NUMBER that is being made
-    for folder in (abandoned, in_use, other, longer):
-        folder.mkdir()
-    with atomic_dir(tmp_path / "thing"):
-        pass
-    left = sorted(entry.name for entry in tmp_path.iterdir())
-    assert left == sorted([in_use.name, other.name, longer.name, "thing"])
+    script = "import sys, time; from pathlib import Path; from jdkmatrix.provision.cache import partial_dir\n"
+    script += "with partial_dir(Path(sys.argv[1])) as part: print(part.name, flush=True); time.sleep(600)"
+    command = [sys.executable, "-c", script, str(tmp_path / "thing")]
+    other = tmp_path / ".another.0123456789abcdef.part"
+    longer = tmp_path / ".thing.0.0123456789abcdef.part"  # a part of a thing.NUMBER that is being made
+    with ExitStack() as stack:
+        killed, working = (stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE)) for _ in range(2))
+        stack.callback(working.kill)
+        assert killed.stdout is not None and working.stdout is not None
+        abandoned, in_use = (one.readline().decode().strip() for one in (killed.stdout, working.stdout))
+        killed.kill()
+        killed.wait()
+        for folder in (other, longer):
+            folder.mkdir()
+        assert (tmp_path / abandoned).exists()
+        with atomic_dir(tmp_path / "thing"):
+            pass
+        left = {entry.name for entry in tmp_path.iterdir()}
+    assert left == {in_use, other.name, longer.name, "thing"}
 
 
 def _thing(folder: Path) -> Path:
@@ -249,6 +258,28 @@ def test_only_one_process_works_on_a_target_and_a_killed_one_frees_it(tmp_path: 
     holder.communicate()
     with locked(tmp_path / "thing"):
         pass
+
+
+def test_who_waits_for_another_process_is_told(tmp_path: Path) -> None:
+    told: list[str] = []
+    with locked(tmp_path / "thing"):
+        waiting = Thread(target=kept, args=(tmp_path / "thing", lambda _: None), kwargs={"say": told.append})
+        waiting.start()
+        wait_until(lambda: told)
+        assert not (tmp_path / "thing").exists()
+    waiting.join()
+    assert told == [f"waiting for another process that is at work on {tmp_path / 'thing'}"]
+
+
+def test_two_servers_of_one_release_are_not_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has made one removes the archive that the other reads."""
+    made: list[tuple[Path, Path]] = []
+    monkeypatch.setattr(liberty, "kept", lambda target, *_, alone_in, **__: made.append((target, alone_in)))
+    for features in (tuple(feature_sets()), tuple(feature_sets())[:1]):
+        with suppress(MatrixError):  # there is nothing to look at
+            liberty.provision_liberty(ROOT, LIBERTY, "open-liberty", features, say=print)
+    (first, alone), (second, as_well) = made
+    assert first != second and alone == as_well
 
 
 @pytest.mark.parametrize("below", [".", "jdk-25/home"])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.debian import elf
+from jdkmatrix.provision.debian import apt, elf
 from jdkmatrix.provision.debian.apt import dependencies, library_closure
 from tests.support.programs import loaded
 
@@ -53,6 +53,14 @@ def test_libraries_of_libraries_and_nothing_else() -> None:
     deep = ["libc6", "libdeep0.9-1", "libgcc-s1", "libnew1t64", "libsecond2", "zlib1g"]
     assert library_closure(found, "tool") == deep
     assert library_closure({"tool": found["tool"]}, "tool") == ["libc6", "libnew1t64", "libsecond2", "zlib1g"]
+
+
+def test_without_patchelf_a_debian_archive_is_of_no_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apt, "_archive", lambda: None)
+    assert apt.absent() is None
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert apt.absent() == "patchelf is missing (on Debian: apt-get install patchelf)"
 
 
 def host_program() -> Path:

@@ -60,6 +60,19 @@ def test_without_a_lock_it_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[
     assert "toolchain.lock.json: cannot be read: No such file" in capfd.readouterr().err
 
 
+def test_what_cannot_be_started_and_no_project_are_one_message(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(maven, "maven_command", lambda *_: ([str(empty / "mvn")], {}))
+    assert maven.main(["verify"], empty) == 2
+    monkeypatch.delenv("MATRIX_PARTS", raising=False)
+    monkeypatch.setenv("MATRIX_HOME", str(empty / "elsewhere"))
+    assert maven.main(["verify"]) == 2
+    started, found = capfd.readouterr().err.splitlines()
+    assert started == f"{empty / 'mvn'} cannot be started: No such file or directory"
+    assert found.startswith(f"no matrix.toml in MATRIX_HOME = {empty / 'elsewhere'}")
+
+
 def test_checksums_that_could_not_be_recorded_are_as_before(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = empty / "workloads" / maven.CHECKSUMS
     recorded.parent.mkdir(parents=True)
@@ -72,6 +85,5 @@ def test_checksums_that_could_not_be_recorded_are_as_before(empty: Path, monkeyp
         raise KeyboardInterrupt
 
     monkeypatch.setattr(maven, "build", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        maven.main(["--record"], empty)
+    assert maven.main(["--record"], empty) == 130
     assert recorded.read_text() == "as before"

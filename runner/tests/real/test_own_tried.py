@@ -99,6 +99,13 @@ def test_what_is_wrong_with_an_application_is_told(
     assert all(words in message for words in (*told, "it was started as: ")), message
 
 
+def test_an_application_that_floods_its_log_is_ended(parts: Parts, started: Callable[..., Instance]) -> None:
+    cell = cell_of(parts, started("{port}", program="/bin/sh -c 'exec yes'"), "/items")
+    rules = cell.matrix.server.model_copy(update={"log_bytes_max": 10_000_000})
+    with pytest.raises(MatrixError, match=r"^the logs of this fork have reached .* MB, and server\.log_bytes_max"):
+        try_once(replace(cell, matrix=cell.matrix.model_copy(update={"server": rules})), "/items")
+
+
 def test_a_command_must_become_the_server(parts: Parts, started: Callable[..., Instance], jar: Path) -> None:
     message = tried(parts, started("{port} {address}", program='/bin/sh -c \'"$0" "$@" & wait\' {java}'), "/items")
     assert "belongs to another process" in message and "a command must become the server (exec)" in message

@@ -7,7 +7,6 @@ import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
 from unittest import mock
@@ -179,11 +178,6 @@ def test_each_is_compared_with_its_reference() -> None:
     assert found["liberty-aa"][1] == found["virtual"][1]
 
 
-def test_without_the_servers_pool_virtual_threads_are_compared_with_the_pool_beside_them() -> None:
-    found = comparisons(cells_of("virtual", "platform"), 6)
-    assert set(found) == {"virtual"} and set(found["virtual"][1].values()) != {1.0}
-
-
 def test_without_a_reference_each_must_be_known_by_itself() -> None:
     found = comparisons(cells_of("fixed-8", "platform"), 6)
     assert set(found) == {"fixed-8", "platform"}
@@ -223,14 +217,6 @@ def test_a_constant_rate_is_compared_by_cpu_time() -> None:
     forks = (measured(1, 1000.0), measured(2, 1000.0, Status.FAILED))
     cells = [cell(key(e), forks).model_copy(update={"load": load}) for e in ("liberty", "virtual")]
     assert comparisons(cells, 2) == {"virtual": Arms({1: 1000.0}, {1: 1000.0})}
-
-
-def test_between_two_blocks_there_is_time_and_never_beside_a_fork(store: RunStore, script: Script) -> None:
-    ready, labels = campaign(store, blocks=2), script.labels
-    ready.measure(ready.open(print), Heard(), lambda: labels.append("between"))
-    blocks = [list(members) for label, members in groupby(labels, key=lambda label: label == "between") if not label]
-    assert [len(block) for block in blocks] == [2, 2, 2, 2] and labels.count("between") == 3
-    assert all(len({label.rpartition("#")[2] for label in block}) == 1 for block in blocks)
 
 
 IN_TURNS: dict[str, Any] = {"protocol": "interleaved", "rounds": 4}

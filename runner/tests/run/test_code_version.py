@@ -23,6 +23,7 @@ ALLOWED = {
     "provision.postgres": "where PostgreSQL is; the hash of its files is in the identity",
     "provision.seal": "takes the sha256 of the driver's files, which is in the identity",
     "provision.workloads": "where our artefacts are; their hashes are in the identity",
+    "store.removal": "removes what a fork has left, once it is over",
 }
 
 
@@ -125,3 +126,8 @@ def test_only_a_repository_that_has_the_source_tells_its_commit(tmp_path: Path) 
     (inside / "profiles" / "mine.toml").unlink()
     (inside / "matrix.toml").write_text("changed")
     assert source_revision(inside, None) == (git(tmp_path, "rev-parse", "HEAD"), True)
+
+
+def test_a_file_that_is_half_saved_is_other_code() -> None:
+    half = GATE[: GATE.index("_slow")].encode()
+    assert without_words(half) == half

@@ -18,7 +18,7 @@ from jdkmatrix.domain.executors import unsized
 from jdkmatrix.domain.servers import own_pool, server_kind, virtual_of
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.planned import PlannedFork
-from jdkmatrix.run.counterbalance import block_orders, williams_pairs
+from jdkmatrix.run.counterbalance import block_orders
 from jdkmatrix.run.plan import blocks_of, make_plan, order_forks, select_cells, stages
 from tests.support.builders import key
 from tests.support.shipped import MATRIX
@@ -43,10 +43,6 @@ def test_the_mission_begins_exactly_as_quick_and_goes_on_with_what_is_worth_most
     }  # fmt: skip
     assert {cell.executor for cell in half.cells} == {"liberty", "virtual"}
     assert {*quick.cells, *half.cells} == set(select_cells(MATRIX, "mission"))
-    begins = make_plan(quick.cells, quick.profile, seed=7, impossible={})
-    assert (
-        begins.order == make_plan(select_cells(MATRIX, "quick"), MATRIX.profiles["quick"], seed=7, impossible={}).order
-    )
 
 
 def test_the_profile_of_servers_loads_each_of_them_at_one_rate_on_its_pool_and_on_virtual_threads() -> None:
@@ -198,15 +194,6 @@ def test_cells_without_further_blocks_drop_out_and_the_rest_stays_balanced() -> 
             assert Counter(order[position] for order in blocks[2:]) == dict.fromkeys(left, 2)
 
 
-def test_what_cannot_be_measured_keeps_its_reason_and_gets_no_fork() -> None:
-    cells = [key("liberty"), key("virtual")]
-    profile = Profile.model_validate({"description": "", "blocks": 2, "windows": 1, "window_s": 1, "select": {}})
-    plan = make_plan(cells, profile, seed=1, impossible={key("virtual"): "no CPUs"})
-    assert [fork.key.executor for fork in plan.forks] == ["liberty", "liberty"]
-    assert [(entry.key, entry.reason) for entry in plan.not_testable] == [(key("virtual"), "no CPUs")]
-    assert plan.cells == tuple(cells)
-
-
 def test_a_cell_whose_name_is_too_long_for_its_files_is_refused_before_it_is_measured() -> None:
     profile = Profile.model_validate({"description": "", "select": {}, "blocks": 1})
     fits = key("virtual", workload="w" * 100)
@@ -263,8 +250,3 @@ def test_after_even_numbers_of_blocks_all_were_in_the_middle_on_average(executor
 def test_the_start_is_random(executors: int) -> None:
     starts = Counter(dealt(executors, 1, seed)[0][0] for seed in range(200))
     assert min(starts[name] for name in "ABCDEFGH"[:executors]) > 200 / executors / 2
-
-
-def test_the_design_for_four_is_williamss() -> None:
-    rows = [row for pair in williams_pairs(4) for row in pair]
-    assert sorted(rows) == [(0, 1, 3, 2), (1, 2, 0, 3), (2, 3, 1, 0), (3, 0, 2, 1)]

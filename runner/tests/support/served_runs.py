@@ -152,7 +152,7 @@ def made_up(shape: Shape = QUICK) -> LoadedRun:
     problems: tuple[str, ...] = ()
     if shape.accidents:
         cells = _with_accidents(cells)
-        problems = ("some-cell.json: was unreadable, set aside and measured again",)
+        problems = ("some-cell.json: was unreadable and set aside; measured again, or continued without its series",)
     unavailable = keys[0].model_copy(update={"jdk": "semeru-25", "executor": "liberty", "cpus": 1, "burn_us": 0})
     run = run_record(
         shape.run_id,

@@ -22,6 +22,7 @@ from pathlib import Path
 from jdkmatrix.errors import MatrixError, refused, why_refused
 from jdkmatrix.host import launch
 from jdkmatrix.provision.cache import cache_dir, locked
+from jdkmatrix.provision.debian.elf import patchelf
 from jdkmatrix.provision.debian.sources import AptSource, debian_archive, for_suite, read_sources
 
 _APT_LIMIT_S = 900
@@ -135,7 +136,7 @@ def suite(name: str) -> Iterator[Suite]:
 
 def absent() -> str | None:
     """Return why this host cannot use a Debian archive at all; None if it can."""
-    return why_refused(_archive)
+    return why_refused(_archive) or why_refused(patchelf)
 
 
 def unreachable(name: str) -> str | None:
