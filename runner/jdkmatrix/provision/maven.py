@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from jdkmatrix.errors import MatrixError, refused
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts
 from jdkmatrix.provision.cache import kept
 from jdkmatrix.provision.command import building_jdk, run_logged, started
@@ -123,7 +123,7 @@ def main(arguments: Sequence[str], root: Path | None = None) -> int:
             record_checksums(root)
             return 0
         command, env = maven_command(root, arguments)
-        with refused(f"{command[0]} cannot be started"), started(command, cwd=root / "workloads", env=env) as process:
+        with started(command, cwd=root / "workloads", env=env) as process:
             return process.wait()
     except MatrixError as error:
         print(error, file=sys.stderr)
