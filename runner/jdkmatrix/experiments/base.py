@@ -62,7 +62,7 @@ class Measurand:
         """Return whether it is a percentile that is only a lower bound: what had not ended is among the latencies with
         the time that it had waited."""
         percent, count = self._percentile_of(result)
-        return bool(count) and are_bounds(_lower_bounds(str(self.at), result.seen), count or 0, percent)
+        return are_bounds(_lower_bounds(str(self.at), result.seen), count, percent) if count else False
 
     def _percentile_of(self, result: ProgramResult) -> tuple[str, int | None]:
         """Return which percentile it is, "" if it is none, and of how many values, if that is known."""
@@ -132,6 +132,10 @@ class Spread:
     def over_expected(self) -> float | None:
         """The median as a multiple of what is expected; None if nothing is expected, or 0."""
         return self.median / self.expected if self.expected else None
+
+    def signed(self, text: str) -> str:
+        """Return the median's text with the sign before it."""
+        return f"{self.sign} {text}".lstrip()
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,10 @@ class Bound(Enum):
     AT_LEAST = "≥"
     BELOW = "<"
 
+    def signed(self, text: str) -> str:
+        """Return a figure's text with the sign before it."""
+        return f"{self.value} {text}".lstrip()
+
 
 @dataclass(frozen=True)
 class ForkFigure:

@@ -12,17 +12,15 @@ def remove_tree(folder: Path) -> None:
     """Remove the folder, with folders in it that their owner may not write, as package managers make them. What cannot
     be removed stays."""
     shutil.rmtree(folder, ignore_errors=True)
-    if not folder.exists():
-        return
-    for place, _, _ in os.walk(_opened(folder)):
-        with os.scandir(place) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    _opened(Path(entry.path))
-    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        _open(folder)
+        for place, names, _ in os.walk(folder):  # a folder is listed after what is around it
+            for name in names:
+                _open(Path(place, name))
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _opened(folder: Path) -> Path:
-    with suppress(OSError):
-        folder.chmod(0o700)
-    return folder
+def _open(folder: Path) -> None:
+    if not folder.is_symlink():
+        with suppress(OSError):
+            folder.chmod(0o700)

@@ -191,9 +191,8 @@ def test_the_limit_of_a_user_does_not_bind_root_except_in_a_user_namespace(
 ) -> None:
     changes = {"status": f"Uid:\t{uid}\nCpus_allowed_list:\t0-3\n", "uid_map": uid_map}
     changes |= {"limits": LIMITS.replace("96365", "512")}
-    assert (
-        checks_of(tmp_path, {f"proc/self/{file}": text for file, text in changes.items()})["processes"].found == found
-    )
+    checks = checks_of(tmp_path, {f"proc/self/{file}": text for file, text in changes.items()})
+    assert checks["processes"].found == found
 
 
 def test_a_machine_without_cpu_flags_is_of_unknown_kind(tmp_path: Path) -> None:

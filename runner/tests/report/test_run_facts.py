@@ -45,7 +45,8 @@ def test_its_head_says_what_was_measured_and_how_much_of_it(loaded: LoadedRun, p
         "readable record.</b> 2 executors on 2 JDKs: 13 of 16 cells with a usable fork"
     )
     *_, files, order = found(shown.blocks, Items)
-    assert files.items == loaded.problems
+    aside = "was unreadable and set aside; measured again, or continued without its series"
+    assert files.items == (f"some-cell.json: {aside}",)
     assert order.items == loaded.run.order
     (command,) = (one for one in found(shown.blocks, Pre) if one.label)
     assert command.text.endswith("\n.venv/bin/matrix run --profile synthetic --seed 7")

@@ -52,7 +52,7 @@ def _latency(name: str) -> Getter:
             return told
         short = bool(window.shortfalls) or are_bounds(window.load.lower_bounds or 0, latency.count, name)
         bound = bound_of(too_low=short, too_high=is_overstated(told.sort, window.load.send_lateness, name))
-        return NO_BOUND if bound is None else told._replace(text=f"{bound.value} {told.text}".lstrip())
+        return NO_BOUND if bound is None else told._replace(text=bound.signed(told.text))
 
     return figure
 

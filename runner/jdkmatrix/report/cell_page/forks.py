@@ -260,7 +260,7 @@ def _of_distribution(told: Distribution) -> Iterator[Figure]:
     def shown(value_us: float | None, percent: str) -> Figure:
         figure = milliseconds(value_us, why="the program does not report it")
         at_least = figure.sort is not None and are_bounds(told.lower_bounds, number, percent)
-        return figure._replace(text=f"{Bound.AT_LEAST.value} {figure.text}") if at_least else figure
+        return figure._replace(text=Bound.AT_LEAST.signed(figure.text)) if at_least else figure
 
     yield from (count(number), shown(told.seen["min_us"], "0"), shown(percentiles_us.get("50"), "50"))
     for percent in _TAIL:
@@ -276,8 +276,8 @@ def _figure(one: WindowReading, metric: Measurand, result: ProgramResult) -> tup
         expected, ratio = Figure(amount(one.expected, metric.unit), one.expected), missing("0 is expected")
         if one.expected != 0:
             ratio = Figure(digits(one.value / one.expected, 3), one.value / one.expected)
-    sign = f"{Bound.AT_LEAST.value} " if metric.is_bound(result) else ""
-    value: Cell = Figure(f"{sign}{amount(one.value, metric.unit)}", one.value)
+    bound = Bound.AT_LEAST if metric.is_bound(result) else Bound.NONE
+    value: Cell = Figure(bound.signed(amount(one.value, metric.unit)), one.value)
     if metric.is_tail_of_few(result):
         value = missing("too few values were slower")
     return titled(metric.title, metric.unit), value, expected, ratio

@@ -60,7 +60,7 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
         return NO_BOUND
     if bound is not Bound.NONE:
         why = _too_low(pooled) if bound is Bound.AT_LEAST else _too_high(pooled, percent)
-        return figure._replace(text=f"{bound.value} {figure.text}", title=why)
+        return figure._replace(text=bound.signed(figure.text), title=why)
     if forks is None:
         none = "a fork has too few slower requests" if pooled.histogram else "this driver writes no histograms"
         if bounded := pooled.bounded.get(percent):
@@ -149,8 +149,8 @@ def over_forks(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
         return missing(why)
     text, forks = amount(metric, over.value), plural(over.forks, "fork")
     if over.bounded:
-        ends = (f"{end.bound.value} {amount(metric, end.value)}".lstrip() for end in (over.least, over.most))
-        shown = " – ".join(ends) if over.bound is None else f"{over.bound.value} {text}"
+        ends = (end.bound.signed(amount(metric, end.value)) for end in (over.least, over.most))
+        shown = " – ".join(ends) if over.bound is None else over.bound.signed(text)
         title = f"{over.bounded} of {forks} {'gives' if over.bounded == 1 else 'give'} only a bound"
         return Figure(shown, over.value, title)
     half = half_width(over)

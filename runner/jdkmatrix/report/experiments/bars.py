@@ -78,7 +78,7 @@ def _rows(
         row = labels[cell.key]
         if any(other["row"] == row for other in medians):
             row += f", {cell.key.load}"  # another load of the same size
-        label = f"{spread.sign} {measure(spread.median, spread.unit)}".lstrip()
+        label = spread.signed(measure(spread.median, spread.unit))
         expected = None if spread.expected is None else measure(spread.expected, spread.unit)
         ended = [outcome_words(result.outcome) for result in cell.results if result.outcome != "complete"]
         note = ", ".join(filter(None, (f"expected {expected}" if expected else "", *dict.fromkeys(ended))))
@@ -89,7 +89,7 @@ def _rows(
         medians.append({**whose, "median": spread.median, "expected": spread.expected, **words})
         if metric := cell.metric(figure):
             for fork, one in cell.figures(metric).items():
-                told = f"{one.bound.value} {measure(one.value, metric.unit)}".lstrip()
+                told = one.bound.signed(measure(one.value, metric.unit))
                 forks.append({**whose, "fork": fork, "value": one.value, "label": told})
     return medians, forks, notes
 

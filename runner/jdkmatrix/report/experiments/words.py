@@ -27,7 +27,7 @@ def spread_figure(spread: Spread) -> Figure:
     if spread.unit == "MiB":
         title += f", {spread.median * 1024:,.0f} KiB: top shows it in KiB, without a unit"
     under = "–".join(ends) if spread.least != spread.most else None
-    return Figure(f"{spread.sign} {median}".lstrip(), spread.median, title, under)
+    return Figure(spread.signed(median), spread.median, title, under)
 
 
 _CLASS = {"complete": "ok", "not-on-this-jdk": "none"}

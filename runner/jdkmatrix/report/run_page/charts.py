@@ -153,7 +153,7 @@ def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, 
     }
     points: list[Row] = []
     for block, one in sorted(figures.items()):
-        label = f"{one.bound.value} {amount(metric, one.value)}".lstrip()
+        label = one.bound.signed(amount(metric, one.value))
         points.append({**place, "fork": block, "value": one.value / unit, "label": label})
     return bar, points
 

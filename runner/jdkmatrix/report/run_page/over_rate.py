@@ -141,7 +141,7 @@ def remarks(cell: CellStats) -> tuple[str, ...]:
 def _peaks(kind: Steps[Any], cell: CellStats) -> Iterable[Row]:
     for fork in cell.usable:
         reached = cell.figures(SATURATED)[fork.fork]
-        most = f"{reached.bound.value} {amount(SATURATED, reached.value)} requests/s".lstrip()
+        most = reached.bound.signed(f"{amount(SATURATED, reached.value)} requests/s")
         yield {"x": kind.size(best_window(fork)), "y": reached.value, "text": f"fork {fork.fork}: {most}"}
 
 
